@@ -27,6 +27,7 @@ const (
 	CodeConflict            Code = "conflict"               // 409
 	CodeIdempotencyConflict Code = "idempotency_conflict"   // 409
 	CodePrecondition        Code = "precondition_failed"    // 412, nothing was done: it isn't as If-Match says any more
+	CodeCancelled           Code = "cancelled"              // 409, the caller gave it up: the outcome may be unknown
 	CodeTooLarge            Code = "too_large"              // 413
 	CodeUnsupportedMedia    Code = "unsupported_media_type" // 415
 	CodeRateLimited         Code = "rate_limited"           // 429
@@ -49,6 +50,7 @@ var statusOf = map[Code]int{
 	CodeConflict:            http.StatusConflict,
 	CodeIdempotencyConflict: http.StatusConflict,
 	CodePrecondition:        http.StatusPreconditionFailed,
+	CodeCancelled:           http.StatusConflict,
 	CodeTooLarge:            http.StatusRequestEntityTooLarge,
 	CodeUnsupportedMedia:    http.StatusUnsupportedMediaType,
 	CodeRateLimited:         http.StatusTooManyRequests,
@@ -77,6 +79,7 @@ var adviceOf = map[Code]string{
 	CodeUnknownTool:         "Take the name from a list of tools.",
 	CodeConflict:            "Read how it is now, then decide.",
 	CodeIdempotencyConflict: "A client_request_id stands for one act with the same arguments: give another act another one.",
+	CodeCancelled:           "It may have been done or not. Look before you repeat it.",
 	CodeTooLarge:            "Send less at once.",
 	CodeOverloaded:          "Nothing was done. The same call may succeed later.",
 	CodeUnavailable:         "It may have been done or not. Look before you repeat it; with the same client_request_id a repetition counts once.",

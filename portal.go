@@ -367,6 +367,65 @@ func conclude(ctx context.Context, a Asker, end EndCall) (*Call, error) {
 	}
 }
 
+// Limits of calls that their callers come back for.
+const (
+	MaxKeep      = 24 * time.Hour // from a call's beginning
+	MaxKept      = 256 << 10      // bytes of an answer that is kept, sealed
+	MaxUserTasks = 50             // of one user, those under way and those kept
+	MaxTasks     = 500            // of a tenant
+	MaxQuestion  = 32 << 10       // bytes
+	MaxReply     = 32 << 10
+)
+
+// Statuses of a [Task], as the protocol spells them.
+const (
+	TaskWorking   = "working"
+	TaskAsking    = "input_required" // it waits for its caller's reply
+	TaskCompleted = "completed"      // also where the tool says that it failed
+	TaskFailed    = "failed"         // there is no answer
+	TaskCancelled = "cancelled"
+)
+
+// Task is a call that its caller can come back for: one that is under way, or whose answer is kept.
+type Task struct {
+	N          int64 // of the call
+	Capability string
+	Status     string
+	Code       Code // as in [Call]; "" while it runs
+	CreatedAt  Time
+	UpdatedAt  Time
+	// KeepMS is for how long its answer is kept, from CreatedAt on; 0 for a call that is no task
+	// of its caller's.
+	KeepMS int64
+	// Question is set with TaskAsking.
+	Question *Question
+	// Answer is sealed: what the call came to. Nil while it runs, and where nothing is left of it.
+	Answer []byte
+}
+
+// Question is what a tool of another server asks of its caller in the middle of a call.
+type Question struct {
+	N    int    // from 1, in its call
+	Kind string // QuestionForm
+	// Params are those of the protocol's request, as the caller is to see them.
+	Params json.RawMessage
+}
+
+// QuestionForm is the kind of a question to a person, and the protocol's method for it. AskForm is
+// what an owner opens for it, behind the server's id, as if it were a tool.
+const (
+	QuestionForm = "elicitation/create"
+	AskForm      = "elicitation"
+)
+
+// Mail is what the node that makes a call hears of its caller.
+type Mail struct {
+	// Reply is to the question that the node asked; nil for none yet.
+	Reply []byte
+	// Over says that the call is on record as ended, as when its caller has cancelled it.
+	Over bool
+}
+
 // Commands of the Portal family.
 type (
 	// AddServer makes an external server known. Secret is sealed by the node, never
@@ -469,6 +528,7 @@ type (
 		Deadline   Time   // when the call has ended, whatever comes
 		Tokens     int64  // at most used by a model
 		Model      bool   // counts against the budget
+		KeepMS     int64  // how long its answer is kept, from now on; 0 for not at all
 	}
 	// EndCall puts the effect on record. The first one counts: a later one answers
 	// what it led to. Who began it, by [Conclude]. Answers *Call.
@@ -481,7 +541,40 @@ type (
 		DurationMS int64
 		Usage      *Usage
 		Effect     Fields // more of what came of it
+		// Kept is the answer, sealed; nil for one that isn't kept. KeepMS is for how long, from now
+		// on, where BeginCall hasn't said it.
+		Kept   []byte
+		KeepMS int64
 	}
+	// AskCaller shows a call's question to whoever began it, nil for none any more, and answers
+	// the *Mail for it. It changes nothing that is stored: the node that makes the call asks
+	// again until there is a reply, also of a Portal that has moved. Who began the call.
+	AskCaller struct {
+		Who      Identity
+		N        int64
+		Question *Question
+	}
+	// ReplyCall replies to the question of a call, once: not_found where the call asks nothing, or
+	// something else. It changes nothing that is stored. Who began the call. Answers nil.
+	ReplyCall struct {
+		Who      Identity
+		N        int64
+		Question int
+		Reply    []byte
+	}
+	// CancelCall ends a call, with the code cancelled: the node that makes it gives it up. A
+	// conflict for one that has ended. Who began it. Answers *Task.
+	CancelCall struct {
+		Request
+		N int64
+	}
+	// ReadTask reads a call that is under way or whose answer is kept. Who began it. Answers *Task.
+	ReadTask struct {
+		Who Identity
+		N   int64
+	}
+	// ListTasks lists the caller's tasks, oldest first, without answers. Members. Answers []*Task.
+	ListTasks struct{ Who Identity }
 	// LogCalls adds rows for calls of our own tools, and of others' that the Tenant
 	// refused, at most 1,000. The portal on a node only: the platform. Answers nil.
 	LogCalls struct {
@@ -616,6 +709,21 @@ func (c BeginCall) Cost() int {
 // Cost is 0: an effect needs no credits, since what it tells has happened. It is
 // still refused where too many answers wait; [Conclude] tells it again then.
 func (EndCall) Cost() int { return 0 }
+
+// Cost is 0: nothing is stored.
+func (AskCaller) Cost() int { return 0 }
+
+// Cost is 0: nothing is stored.
+func (ReplyCall) Cost() int { return 0 }
+
+// Cost is 0, as that of EndCall.
+func (CancelCall) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ReadTask) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ListTasks) Cost() int { return 0 }
 
 // Cost is that of the rows.
 func (c LogCalls) Cost() int { return writeCost/4 + 512*len(c.Calls) }

@@ -3,7 +3,10 @@ package portal
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"ubl"
@@ -26,6 +29,20 @@ type call struct {
 	salt     ubl.Salt
 	began    time.Time
 	progress func(done, total float64, message string)
+
+	// Of a call that may outlive its request, and zero for others: the time it has for its
+	// effect, how long its answer is kept from the beginning, and what runs it where the tool is
+	// one of ours.
+	limit, keep time.Duration
+	own         func(context.Context) (*ubl.ToolResult, error)
+	flight      *Flight
+	asks        bool // the server may ask the caller
+
+	mu        sync.Mutex
+	last      string        // the progress that was told last, "" for none
+	questions int           // how often the caller was asked
+	asking    time.Duration // spent so far
+	asked     []asked
 }
 
 // Call calls an external tool for the caller, who may use it and hasn't called too
@@ -41,6 +58,7 @@ func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args js
 	if err := c.prepare(args); err != nil {
 		return nil, err
 	}
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
 	if !p.mayExist(ctx, c) {
@@ -53,20 +71,55 @@ func (p *Portal) Call(ctx context.Context, req ubl.Request, tool string, args js
 		return nil, err
 	}
 	result, err := p.make(ctx, c)
+	if err != nil && errors.Is(caller.Err(), context.Canceled) && ubl.CodeOf(err) == ubl.CodeUnavailable {
+		err = c.cancelled()
+	}
+	if err == nil {
+		c.sign(ticket, result)
+	}
 	if err := p.end(ctx, c, ticket, result, err); err != nil {
 		return nil, err
 	}
 	if err != nil {
 		return nil, err
 	}
-	result.N, result.Receipt, result.Foreign, result.Salt = ticket.N, ticket.Receipt, c.server, c.salt
 	return result, nil
+}
+
+// sign puts on a result what the portal knows of it.
+func (c *call) sign(ticket *ubl.CallTicket, result *ubl.ToolResult) {
+	result.N, result.Receipt, result.Salt = ticket.N, ticket.Receipt, c.salt
+	if c.own == nil {
+		result.Foreign = c.server
+	}
+}
+
+// cancelled is the error of a call that its caller gave up, with how far it was.
+func (c *call) cancelled() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := ubl.Errorf(ubl.CodeCancelled, "the caller gave the call up%s; the tool may have run all the same, so look before you call it again", c.last)
+	return e.Once()
+}
+
+// told passes progress on, and remembers it.
+func (c *call) told(done, total float64, message string) {
+	c.mu.Lock()
+	c.last = fmt.Sprintf(" at progress %g", done)
+	if total > 0 {
+		c.last += fmt.Sprintf(" of %g", total)
+	}
+	c.mu.Unlock()
+	c.progress(done, total, message)
 }
 
 // prepare checks the form of what was asked for.
 func (c *call) prepare(args json.RawMessage) error {
 	server, upstream, ok := strings.Cut(c.tool, ".")
-	if !ok || upstream == "" || !ubl.ValidToolName(c.tool) || !ubl.ValidServerID(server) {
+	switch {
+	case c.own != nil:
+		server = ubl.OwnServer
+	case !ok || upstream == "" || !ubl.ValidToolName(c.tool) || !ubl.ValidServerID(server):
 		return ubl.NoTool()
 	}
 	c.server = server
@@ -103,14 +156,19 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 	if err != nil {
 		return nil, err
 	}
-	deadline := p.callTimeout
-	if end, ok := ctx.Deadline(); ok {
+	deadline := c.limit
+	if end, ok := ctx.Deadline(); ok && deadline == 0 {
 		deadline = time.Until(end)
 	}
-	enter := ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: true, NoFounding: true}
+	agreement := ubl.ToolAgreement(c.tool)
+	if c.own != nil {
+		agreement = ubl.TenantAgreement(c.req.Who.TenantID)
+	}
+	enter := ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: c.own == nil, NoFounding: true}
 	entered, answer, err := p.asker.Visit(ctx, enter, ubl.PortalName(c.req.Who.TenantID), ubl.BeginCall{
-		Request: c.req, Attempt: attempt, Did: ubl.DidPortalCall, Agreement: ubl.ToolAgreement(c.tool), Server: c.server, Capability: c.tool,
+		Request: c.req, Attempt: attempt, Did: ubl.DidPortalCall, Agreement: agreement, Server: c.server, Capability: c.tool,
 		InputHash: ubl.BodyHash(c.args), Commitment: c.salt.Commit(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),
+		KeepMS: c.keep.Milliseconds(),
 	})
 	if err != nil {
 		if entered == nil {
@@ -155,7 +213,7 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 	}
 	var out *ubl.ToolResult
 	asked := false
-	err = p.with(ctx, c.req.Who, cat.servers[tool.ServerID], cat.number, func(ctx context.Context, s *session) (err error) {
+	err = p.within(ctx, c, cat, cat.servers[tool.ServerID], func(ctx context.Context, s *session) (err error) {
 		asked = in.stands == "" // reading does nothing
 		switch {
 		case s.client == nil:
@@ -178,6 +236,15 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// within has fn use a session with the server: the one that all share or, where the server may ask
+// the caller something, one of the call's own.
+func (p *Portal) within(ctx context.Context, c *call, cat *catalogue, s *ubl.Server, fn func(context.Context, *session) error) error {
+	if !c.asks || s.Kind != ubl.ServerMCP {
+		return p.with(ctx, c.req.Who, s, cat.number, fn)
+	}
+	return p.alone(ctx, c, s.ServerID, fn)
 }
 
 // find is the tool's pinned definition. The Portal has just said that the tool can
@@ -212,7 +279,13 @@ func (p *Portal) end(ctx context.Context, c *call, ticket *ubl.CallTicket, resul
 	if result != nil {
 		cmd.OutputHash = result.Commitment(c.salt)
 	}
-	err := ubl.Conclude(ctx, p.asker, cmd)
+	err := c.questioned(&cmd)
+	if err == nil {
+		err = p.keep(c, &cmd, result, failed)
+	}
+	if err == nil {
+		err = ubl.Conclude(ctx, p.asker, cmd)
+	}
 	if err != nil {
 		p.log.Error("couldn't put the effect of a call on record", "request_id", c.req.ID, "n", ticket.N, "error", err)
 	}

@@ -246,10 +246,10 @@ func givenUp(t *testing.T, w *world, e era) {
 		cancel()
 	}()
 	_, err := w.Call(ctx, w.house.Request(w.bob), "ev.stuck", json.RawMessage(`{"text":"a"}`), "", nil)
-	if ubl.CodeOf(err) != ubl.CodeUnavailable {
+	if ubl.CodeOf(err) != ubl.CodeCancelled {
 		t.Errorf("the caller who went was answered %v", err)
 	}
-	if row := w.log()[0]; row.Status != "error" || row.Code != ubl.CodeUnavailable {
+	if row := w.log()[0]; row.Status != "error" || row.Code != ubl.CodeCancelled {
 		t.Errorf("the call of who went is on record as %s %s", row.Status, row.Code)
 	}
 	if e := w.refused(ubl.CodeUnavailable, "ev.stuck", `{"text":"a"}`); !strings.Contains(e.Message, "in time") {

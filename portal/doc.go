@@ -28,6 +28,46 @@
 // is made at most once for each key: its answer is not kept, so a second try is told
 // so: conflict, or unavailable while the first has not ended.
 //
+// # Calls that outlive their request
+//
+// [Portal.Begin] begins a call that goes on when its request has ended: a task, or one whose caller
+// may be asked something ([Flight]). It is a call like others, with its intent and its effect; besides,
+//
+//	AskCaller   the node that makes it shows its question to the Portal, again and again until
+//	            there is a reply; and hears, each second, whether the call was cancelled
+//	ReplyCall   a reply that came to any node
+//	CancelCall  the effect is on record at once, with the code cancelled; the node gives the call up
+//	EndCall     the effect, and in the same commit the answer: sealed by the node, beside the ledger,
+//	            for as long as the task said (a day at most), else for ten minutes
+//	ReadTask    how it stands, and what it came to, asked by any node
+//
+// Only who began a call can do any of that. Questions and replies are nowhere stored: the Portal
+// holds them in memory, and who waits asks again, so one that moves loses none. An answer that is
+// larger than [ubl.MaxKept] isn't kept, nor one beyond so many ([ubl.MaxUserTasks]). A task whose
+// node has gone ends with unavailable: for who asks for it a minute after its node was heard of last,
+// else with its lease. An answer goes with a call that begins after its time. A task takes half
+// an hour at most.
+//
+// # Questions
+//
+// A server may ask the person in front of its caller's client for a form (elicitation) in the
+// middle of a call: by a question in its session or, from 2026-07-28 on, by its result. An owner opens that
+// to people as a tool, SERVER.elicitation, which is closed until then; a server's own tool of that name
+// stays what it is, and nobody is asked then. The Tenant decides for each question, and counts it.
+//
+// A call whose caller can be asked has a session of its own with the server: what the server asks
+// there is about this call and can reach nobody else. There alone the portal says that it can be
+// asked, and where it lists the tools of a server that may ask: some have other tools then, which come
+// with the next sync after an owner has opened that. The form is made anew of what the protocol allows, bounded, without credentials and what
+// can't be seen, and whose it is stands before the server's words. What doesn't fit is declined,
+// and so are pages (URL mode): whoever sees one takes it for ours. One question is asked at a time, ten in a call;
+// a call waits five minutes for its caller, which isn't the server's time.
+//
+// The effect of the call says how many were asked, what became of each (replies) and a commitment to the
+// questions (asked_hash), under the call's salt. What was replied is in no record.
+//
+// Sampling isn't passed on: 2026-07-28 deprecates it. Servers hear that the portal can't.
+//
 // # What servers offer beside tools
 //
 // Prompts and resources are used by two tools that the portal makes for a server that has
@@ -55,7 +95,8 @@
 //
 // A call that the server answered with a result is outcome ok, one whose result
 // says isError is outcome error with the code conflict: both reach the caller as a
-// result. Everything else is an error: validation_error for arguments that the
+// result. A call that its caller gave up is outcome error with the code cancelled, and says how far it was.
+// Everything else is an error: validation_error for arguments that the
 // definition or the server refuses, not_found for a tool that the server doesn't
 // know, forbidden where credentials are missing or refused, rate_limited where the
 // server says so, overloaded where too many calls are under way, and unavailable for a server that is down, slow, broken or

@@ -104,7 +104,7 @@ func TestHangingAuthorizationServer(t *testing.T) {
 	poll.Until(t, "all wait for it", func() bool { return asked.Load() > 0 && portal.UnderWay(w.Portal) == callers })
 	leave()
 	for range callers {
-		if err := <-ended; ubl.CodeOf(err) != ubl.CodeUnavailable {
+		if err := <-ended; ubl.CodeOf(err) != ubl.CodeCancelled {
 			t.Errorf("a call ended with %v", err)
 		}
 	}

@@ -41,6 +41,7 @@ type session struct {
 
 	calls  chan struct{} // one for each under way
 	usedAt atomic.Int64  // ubl.Time
+	asks   *asker        // whom the server may ask; nil for nobody
 
 	mu        sync.Mutex
 	listeners map[string]*listener
@@ -60,14 +61,16 @@ type listener struct {
 
 // open connects. It never takes longer than ctx, whatever the server does: what
 // is still under way then ends on its own, since the guard is dead.
-func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess, changed func()) (*session, error) {
+//
+// asks is whom the server may ask, nil for nobody.
+func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess, changed func(), asks *asker) (*session, error) {
 	cred, err := p.credentialOf(a, who)
 	if err != nil {
 		return nil, err
 	}
 	s := &session{
 		access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred), panics: p.panics,
-		calls: make(chan struct{}, maxCalls), listeners: map[string]*listener{},
+		calls: make(chan struct{}, maxCalls), listeners: map[string]*listener{}, asks: asks,
 	}
 	if a.Server.Kind == ubl.ServerOpenAPI { // each request stands by itself
 		s.guard.api, s.pages = true, p.plainClient(who.TenantID)
@@ -131,11 +134,11 @@ func (p *Portal) connected(ctx context.Context, s *session, changed func()) erro
 // connect says hello in the newest protocol that both sides speak.
 func (s *session) connect(ctx context.Context, version string, changed func()) (*mcp.ClientSession, *poster, error) {
 	me := &mcp.Implementation{Name: "ubl", Title: "UBL portal", Version: version}
-	client := mcp.NewClient(me, &mcp.ClientOptions{
+	opts := &mcp.ClientOptions{
 		Logger: slog.New(slog.DiscardHandler), // it logs what servers sent
-		// The portal has no roots, and asks nobody: neither a person nor a model.
+		// The portal has no roots and, where nobody may be asked, asks neither a person nor a model.
 		Capabilities:   &mcp.ClientCapabilities{},
-		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: s.asks == nil},
 		// The goroutines are the SDK's.
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
 			s.panics.Do("a server's changes", changed)
@@ -150,13 +153,20 @@ func (s *session) connect(ctx context.Context, version string, changed func()) (
 			})
 		},
 		ProgressNotificationHandler: s.progress,
-	})
+	}
+	if s.asks != nil {
+		opts.ElicitationHandler = s.elicited
+	}
+	client := mcp.NewClient(me, opts)
 	way := &http.Client{Transport: s.guard, CheckRedirect: sameOrigin}
 	opened, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint: s.access.Server.URL, MaxRetries: 1, MaxEventSize: maxAnswer, HTTPClient: way,
 	}, nil)
 	if err != nil {
 		return nil, nil, err
+	}
+	if s.asks != nil { // the SDK asks and calls again
+		return opened, nil, nil
 	}
 	post, err := newPoster(way, s.access.Server.URL, me, opened)
 	if post != nil {
@@ -258,7 +268,7 @@ func mismatch(err error) bool {
 func (s *session) bySDK(ctx context.Context, tool string, c *call) (*ubl.ToolResult, error) {
 	params := &mcp.CallToolParams{Name: tool, Arguments: c.args}
 	if c.progress != nil {
-		token, stop := s.listen(c.progress)
+		token, stop := s.listen(c.told)
 		defer stop()
 		params.SetProgressToken(token)
 	}

@@ -124,7 +124,7 @@ func (p *Portal) ready(ctx context.Context, who ubl.Identity, serverID string, s
 		return nil
 	}
 	p.retire(sl)
-	s, err := p.open(ctx, who, access, func() { p.syncSoon(who, &access.Server) })
+	s, err := p.open(ctx, who, access, func() { p.syncSoon(who, &access.Server) }, nil)
 	if err != nil {
 		sl.checked, sl.down, sl.downUntil = number, err, p.downUntil(err)
 		return err

@@ -42,11 +42,11 @@ func (p *Portal) Sync(ctx context.Context, req ubl.Request, owner bool, serverID
 	if s.Disabled {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the server is disabled")
 	}
-	return p.sync(ctx, req, owner, s, c.number)
+	return p.sync(ctx, req, owner, s, c)
 }
 
 // sync asks for the tools and has the Portal record them. Who asks is who connects.
-func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.Server, number int64) (*ubl.Server, error) {
+func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.Server, c *catalogue) (*ubl.Server, error) {
 	record := ubl.RecordSync{Request: req, Owner: owner, ServerID: s.ServerID}
 	at := place{tenant: req.Who.TenantID, server: s.ServerID}
 	end := p.agenda.begin(at)
@@ -54,7 +54,7 @@ func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.S
 	asking, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
 	var err error
-	if record.Tools, err = p.listTools(asking, req.Who, s, number); err != nil {
+	if record.Tools, err = p.listTools(asking, req.Who, s, c); err != nil {
 		if s.Auth == ubl.AuthUser && ubl.CodeOf(err) == ubl.CodeForbidden {
 			return nil, err // theirs to mend, and others may be signed in
 		}
@@ -73,10 +73,11 @@ func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.S
 	return p.Shown(req.Who.TenantID, out), nil
 }
 
-// listTools reads the server's tools, page by page.
-func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server, number int64) ([]ubl.ToolDefinition, error) {
+// listTools reads the server's tools, page by page. A server that may ask is asked in a session in
+// which it could; the one that all share is open then as well, for its word of changes.
+func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server, c *catalogue) ([]ubl.ToolDefinition, error) {
 	var out []ubl.ToolDefinition
-	err := p.with(ctx, who, s, number, func(ctx context.Context, sess *session) (err error) {
+	list := func(ctx context.Context, sess *session) (err error) {
 		if sess.client == nil {
 			out, err = sess.operations(ctx)
 			return err
@@ -87,7 +88,15 @@ func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server,
 		more, err := sess.offers(ctx, out)
 		out = append(out, more...)
 		return err
-	})
+	}
+	if s.Kind != ubl.ServerMCP || c.mayAsk(s.ServerID) == nil {
+		err := p.with(ctx, who, s, c.number, list)
+		return out, err
+	}
+	err := p.with(ctx, who, s, c.number, func(context.Context, *session) error { return nil })
+	if err == nil {
+		err = p.apart(ctx, who, s.ServerID, &asker{p: p, ctx: ctx, turn: newTurn()}, list)
+	}
 	return out, err
 }
 
@@ -242,7 +251,7 @@ func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string)
 	}
 	end := p.agenda.begin(at)
 	defer end()
-	tools, err := p.listTools(ctx, who, s, c.number)
+	tools, err := p.listTools(ctx, who, s, c)
 	record := ubl.RecordSync{ServerID: serverID, Tools: tools}
 	if err != nil {
 		if s.Auth == ubl.AuthUser {

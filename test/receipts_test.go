@@ -70,6 +70,7 @@ var following = []string{
 	"portal/calls.go",      // the effect of a call
 	"portal/servers.go",    // grants of who was shut out
 	"portal/sweep.go",      // the effect of a call that nobody ends
+	"portal/tasks.go",      // the effect of a call that its caller cancels
 	"room/decide.go",       // the entry of who has entered the tenant
 	"tenant/domainsown.go", // what tenant 0 has decided of a domain
 	"tenant/enter.go",      // what a tenant and its members begin with, and operators by the node's word

@@ -94,7 +94,7 @@ func (x *Portal) deny(t *actors.Turn, c ubl.BeginCall, why *ubl.Error) {
 func (x *Portal) intend(t *actors.Turn, c ubl.BeginCall, key actors.Key) {
 	p := x.State.calling(t.Now(), c, ubl.StatusIntended)
 	o := &open{
-		form: form{version}, Call: p.Event.call.row, Attempt: c.Attempt, Agreement: c.Agreement, Deadline: c.Deadline, Tokens: c.Tokens,
+		form: form{version}, Call: p.Event.call.row, Attempt: c.Attempt, Agreement: c.Agreement, Deadline: c.Deadline, Tokens: c.Tokens, KeepMS: c.KeepMS,
 	}
 	p.Event.call.begins = o
 	p.Intends = &actors.Outbound{Key: outboundOf(o.Call.N), Content: encode(o), Lease: o.Deadline, Deadline: o.Deadline, Once: true}
@@ -119,7 +119,7 @@ func (s *State) calling(now ubl.Time, c ubl.BeginCall, status ubl.Status) plan {
 			Agreement: c.Agreement, Status: status,
 			This: append(s.about(c), ubl.Int("call", row.N)), Pointers: pointers(c.Agreement, row.N),
 		},
-		Event: event{call: &step{row: row, drops: s.drops()}},
+		Event: event{call: &step{row: row, drops: s.drops(), forgets: s.outdated(now)}},
 	}
 }
 
@@ -140,6 +140,9 @@ func (s *State) about(c ubl.BeginCall) ubl.Fields {
 	}
 	if c.Model {
 		this = append(this, ubl.Int("tokens", c.Tokens))
+	}
+	if c.KeepMS > 0 {
+		this = append(this, ubl.Int("keep_ms", c.KeepMS))
 	}
 	return this
 }
@@ -189,6 +192,9 @@ func (x *Portal) end(t *actors.Turn, c ubl.EndCall) {
 	if err != nil {
 		t.Fail(err)
 		return
+	}
+	if o.KeepMS == 0 && c.Kept != nil && x.State.tasksOf(c.Who.UserID, t.Now()) >= ubl.MaxUserTasks {
+		c.Kept = nil // whoever comes back for it learns that it isn't there
 	}
 	p := closing(o, c)
 	row := p.Event.call.row
@@ -255,7 +261,7 @@ func closing(o *open, c ubl.EndCall) plan {
 	if c.Code != "" {
 		row.Status, p.Error = string(ubl.OutcomeError), atomError(c.Code, c.Message)
 	}
-	p.Event.call = &step{row: row, ends: o}
+	p.Event.call = &step{row: row, ends: o, keeps: keeping(o, row, c)}
 	if c.Usage != nil && !c.Usage.Cached { // an answer from the cache cost nobody anything
 		p.Event.call.used = new(c.Usage.PromptTokens + c.Usage.CompletionTokens)
 	}

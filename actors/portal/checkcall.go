@@ -42,6 +42,12 @@ func (s *State) checkBegin(now ubl.Time, c ubl.BeginCall) error {
 		return bad("model", "models are asked under their own server, and nothing else is")
 	case c.Model && (c.Tokens < 1 || c.Tokens > maxTokens), !c.Model && c.Tokens != 0:
 		return bad("tokens", "a model needs a bound, and nothing else has one")
+	case c.KeepMS < 0 || c.KeepMS > ubl.MaxKeep.Milliseconds() || c.Model && c.KeepMS != 0:
+		return bad("keep_ms", "an answer is kept for a day at most, and a model's isn't")
+	case c.KeepMS > 0 && s.tasksOf(c.Who.UserID, now) >= ubl.MaxUserTasks:
+		return ubl.Errorf(ubl.CodeRateLimited, "you have %d tasks, those included whose answers are kept: wait until their time is over", ubl.MaxUserTasks)
+	case c.KeepMS > 0 && s.tasksOf("", now) >= ubl.MaxTasks:
+		return ubl.Errorf(ubl.CodeRateLimited, "the tenant has as many tasks as it may: wait until their time is over")
 	case len(s.Open) >= maxOpen:
 		return ubl.Errorf(ubl.CodeOverloaded, "too many calls of the tenant are under way")
 	}
@@ -55,6 +61,10 @@ func checkEnd(c ubl.EndCall, o *open) error {
 		return bad("code", "it is not in the table of errors")
 	case c.OutputHash != "" && !ubl.ValidHash("b:", c.OutputHash):
 		return bad("output_hash", "it is not the hash of a body")
+	case len(c.Kept) > ubl.MaxKept:
+		return ubl.Errorf(ubl.CodeTooLarge, "the answer is larger than the %d bytes that are kept of one", ubl.MaxKept)
+	case c.KeepMS < 0 || c.KeepMS > ubl.MaxKeep.Milliseconds():
+		return bad("keep_ms", "an answer is kept for a day at most")
 	case c.Usage != nil && !validUsage(c.Usage):
 		return bad("usage", "a number is out of bounds")
 	}

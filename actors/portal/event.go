@@ -61,11 +61,22 @@ type (
 		Agreement ubl.AgreementID `json:"agreement_id"`
 		Deadline  ubl.Time        `json:"deadline"`
 		Tokens    int64           `json:"tokens"` // reserved
+		KeepMS    int64           `json:"keep_ms,omitempty"`
 
 		receipt *ubl.Receipt // of the action: read only behind the gate
 		early   bool         // it isn't in the outbox
 	}
 )
+
+// kept is a call that has ended and whose caller may come back for its answer.
+type kept struct {
+	form
+	Call   ubl.Call `json:"call"`
+	Ended  ubl.Time `json:"ended"`
+	Until  ubl.Time `json:"until"`
+	KeepMS int64    `json:"keep_ms,omitempty"` // 0 for a call that was no task
+	Answer []byte   `json:"answer,omitempty"`  // sealed; the state has none
+}
 
 // These pass with an event.
 type (
@@ -78,8 +89,10 @@ type (
 	step struct {
 		row          ubl.Call // as it is from now on
 		begins, ends *open
-		drops        int64  // how many of the oldest rows go for this new one
-		used         *int64 // tokens that count for the day; nil for none
+		drops        int64   // how many of the oldest rows go for this new one
+		used         *int64  // tokens that count for the day; nil for none
+		keeps        *kept   // nil for nothing
+		forgets      []int64 // what isn't kept any more
 	}
 )
 

@@ -19,7 +19,7 @@ func Open(ctx context.Context, read ubl.Reader, env actors.Env) (*Portal, error)
 // Snapshot is everything a Portal knows, as text; only while nothing is in flight.
 func (x *Portal) Snapshot() string {
 	s := x.State
-	servers, tools, calls := map[string]any{}, map[string]any{}, map[string]any{}
+	servers, tools, calls, kept := map[string]any{}, map[string]any{}, map[string]any{}, map[string]any{}
 	for id, v := range s.Servers {
 		servers[id] = []any{v.config, v.receipt, v.sync, s.view(v)}
 	}
@@ -27,13 +27,16 @@ func (x *Portal) Snapshot() string {
 		tools[name] = t
 	}
 	for n, o := range s.Open {
-		calls[fmt.Sprint(n)] = []any{o.Call, o.Attempt, o.Agreement, o.Deadline, o.Tokens, o.receipt}
+		calls[fmt.Sprint(n)] = []any{o.Call, o.Attempt, o.Agreement, o.Deadline, o.Tokens, o.KeepMS, o.receipt}
+	}
+	for n, k := range s.Kept {
+		kept[fmt.Sprint(n)] = k
 	}
 	grants := slices.SortedFunc(maps.Keys(s.Grants), func(a, b grant) int {
 		return slices.Compare([]string{a.server, string(a.user)}, []string{b.server, string(b.user)})
 	})
 	text, err := json.MarshalIndent(map[string]any{
-		"servers": servers, "tools": tools, "open": calls, "grants": fmt.Sprint(grants), "budget": s.Budget, "usage": s.Usage,
+		"servers": servers, "tools": tools, "open": calls, "kept": kept, "grants": fmt.Sprint(grants), "budget": s.Budget, "usage": s.Usage,
 		"reserved": s.Reserved, "rows": []int64{s.Low, s.High}, "keys": fmt.Sprint(x.Keys.Known()),
 	}, "", " ")
 	if err != nil {

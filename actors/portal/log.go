@@ -38,6 +38,7 @@ func (x *Portal) applied(e event, a *actors.Append) {
 	if c == nil {
 		return
 	}
+	x.forward(c, a)
 	row := &c.row
 	switch {
 	case c.ends != nil:

@@ -21,10 +21,12 @@ func Family(read ubl.Reader) actors.Family {
 		Commands: []ubl.Command{
 			ubl.AddServer{}, ubl.UpdateServer{}, ubl.RemoveServer{}, ubl.ListServers{}, ubl.ListPortalTools{}, ubl.OpenServer{}, ubl.RecordSync{},
 			ubl.ApproveTool{}, ubl.SaveGrant{}, ubl.ForgetGrants{}, ubl.BeginCall{}, ubl.EndCall{}, ubl.LogCalls{}, ubl.ReadCalls{}, ubl.GetBudget{}, ubl.SetBudget{}, ubl.CloseCalls{},
+			ubl.AskCaller{}, ubl.ReplyCall{}, ubl.CancelCall{}, ubl.ReadTask{}, ubl.ListTasks{},
 		},
 		Answers: []any{
 			(*ubl.Server)(nil), []*ubl.Server(nil), []*ubl.PortalTool(nil), (*ubl.PortalTool)(nil), (*ubl.ServerAccess)(nil),
 			(*ubl.CallTicket)(nil), (*ubl.Call)(nil), (*ubl.CallPage)(nil), (*ubl.Budget)(nil), 0,
+			(*ubl.Mail)(nil), (*ubl.Task)(nil), []*ubl.Task(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -33,10 +35,15 @@ func Family(read ubl.Reader) actors.Family {
 // Portal is one tenant's.
 type Portal struct {
 	*actors.Entity[State, event]
+	// mail is what callers and their calls have to say to one another, by call. It is not stored:
+	// who waits asks again.
+	mail map[int64]*mail
+	// heard is when the node that makes a call was heard of last.
+	heard map[int64]ubl.Time
 }
 
 func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, env actors.Env) (*Portal, error) {
-	x := &Portal{}
+	x := &Portal{mail: make(map[int64]*mail), heard: make(map[int64]ubl.Time)}
 	var err error
 	if x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: outcome, Applied: x.applied}); err != nil {
 		return nil, err
@@ -61,6 +68,7 @@ func beside(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) error
 			actors.EachEvent(snap, usageKey(), []byte("pe"), version, func(u usage) { s.Usage = u }),
 			actors.EachOutbound(snap, local, s.readOpen),
 			s.readEarly(snap),
+			actors.EachEvent(snap, taskKey(0), taskKey(-1), version, s.keep),
 			s.findRows(snap),
 		)
 	})
@@ -109,6 +117,16 @@ func (x *Portal) Receive(t *actors.Turn, cmd ubl.Command) {
 		x.closeCalls(t, c)
 	case ubl.ForgetGrants:
 		x.forgetGrants(t, c)
+	case ubl.AskCaller:
+		x.askCaller(t, c)
+	case ubl.ReplyCall:
+		x.replyCall(t, c)
+	case ubl.CancelCall:
+		x.cancelCall(t, c)
+	case ubl.ReadTask:
+		x.readTask(t, c)
+	case ubl.ListTasks:
+		t.Answer(x.State.member(c.Who), func() any { return x.listTasks(c.Who, t.Now()) })
 	case ubl.ListServers:
 		x.listServers(t, c.Who)
 	case ubl.ListPortalTools:

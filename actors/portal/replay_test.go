@@ -33,6 +33,7 @@ func TestStateIsDerived(t *testing.T) {
 			"begin":   w.begin,
 			"retry":   w.retry,
 			"end":     w.end,
+			"cancel":  w.cancel,
 			"sweep":   w.sweep,
 			"log":     w.log,
 			"time":    w.time,
@@ -159,6 +160,7 @@ func (w *world) begin(rt *rapid.T) {
 	} else {
 		tool := rapid.SampledFrom(w.tools()).Draw(rt, "tool")
 		c.Server, c.Capability = tool.ServerID, tool.Tool
+		c.KeepMS = rapid.SampledFrom([]int64{0, 60_000, 3_600_000}).Draw(rt, "keep")
 	}
 	w.begins = append(w.begins, c)
 	w.ask(c)
@@ -178,7 +180,14 @@ func (w *world) end(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "used") {
 		c.Usage = &ubl.Usage{PromptTokens: 7, CompletionTokens: 11, Provider: "p", Model: "m", Cached: rapid.Bool().Draw(rt, "cached")}
 	}
+	if rapid.Bool().Draw(rt, "kept") {
+		c.Kept, c.KeepMS = []byte("sealed"), 600_000
+	}
 	w.ask(c)
+}
+
+func (w *world) cancel(rt *rapid.T) {
+	w.ask(ubl.CancelCall{Request: w.request(rt), N: rapid.Int64Range(1, 12).Draw(rt, "n")})
 }
 
 func (w *world) sweep(rt *rapid.T) {

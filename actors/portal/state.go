@@ -23,6 +23,8 @@ type State struct {
 	// Reserved is what open calls may yet use.
 	Reserved int64
 	Open     map[int64]*open
+	// Kept are calls that have ended, without their answers.
+	Kept map[int64]*kept
 	// Low and High are the numbers of the oldest row kept and of the newest; none
 	// are kept where Low > High.
 	Low, High int64
@@ -53,7 +55,7 @@ type limits struct {
 func newState(tenant ubl.TenantID) State {
 	return State{
 		Tenant: tenant, Servers: make(map[string]*server), Tools: make(map[string]*ubl.PortalTool),
-		Grants: make(map[grant]bool), Open: make(map[int64]*open), Low: 1,
+		Grants: make(map[grant]bool), Open: make(map[int64]*open), Kept: make(map[int64]*kept), Low: 1,
 	}
 }
 
@@ -124,6 +126,12 @@ func (s *State) step(e event) {
 	if o := c.ends; o != nil {
 		delete(s.Open, o.Call.N)
 		s.Reserved -= o.Tokens
+	}
+	if k := c.keeps; k != nil {
+		s.keep(*k)
+	}
+	for _, n := range c.forgets {
+		delete(s.Kept, n)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -183,21 +182,11 @@ func (w ways) Servers(ctx context.Context, who ubl.Identity) ([]string, error) {
 
 // Call implements [mcp.Portal].
 func (w ways) Call(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, progress func(mcp.Progress)) (*mcp.Result, error) {
-	server, _, _ := strings.Cut(tool, ".")
-	var tell func(done, total float64, message string) // nil asks the other server for none
-	if progress != nil {
-		tell = func(done, total float64, message string) {
-			if message != "" {
-				message = fmt.Sprintf("[%s] %s", server, message)
-			}
-			progress(mcp.Progress{Progress: done, Total: total, Message: message})
-		}
-	}
-	out, err := w.Portal.Call(ctx, req, tool, args, req.Parent, tell)
+	out, err := w.Portal.Call(ctx, req, tool, args, req.Parent, toldOf(tool, progress))
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.Result{Content: out.Content, Structured: out.Structured, IsError: out.IsError, Receipt: &out.Receipt, Foreign: out.Foreign}, nil
+	return resultOf(out), nil
 }
 
 // Log implements [mcp.Portal].
@@ -208,7 +197,7 @@ func (c *serveCmd) mcpServer(p *program, n *node, a *agents, acts []envelope.Act
 	runner := newRunner(limiter)
 	n.figures.watchRuns(runner)
 	return mcp.New(mcp.Options{
-		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal}, Scripts: runner, View: web.View,
+		Acts: acts, Visible: a.toolbox.visible, Permits: a.toolbox.permits, Portal: ways{a.portal}, Calls: longCalls{a.portal}, Scripts: runner, View: web.View,
 		Asker: envelope.Entering(n.asker), Feed: n.feed, SessionKeys: n.derived("mcp sessions"), Blobs: readBlobs{n},
 		Foreign: transport.Foreign(c.AllowOrigin, c.PublicURL), PublicURL: c.PublicURL, Issuers: c.issuerURLs(p), Authorizes: true,
 		Extra:   fixtures(n),

@@ -199,7 +199,31 @@ func (w *world) portal() {
 	must[*ubl.Server](w.forwarder, portal, ubl.RemoveServer{Request: w.h.Request(w.ana), Owner: true, ServerID: "files"})
 }
 
+// tasks asks a call's caller something, and cancels the call.
+func (w *world) tasks(portal ubl.Name) {
+	task := must[*ubl.CallTicket](w.forwarder, portal, ubl.BeginCall{
+		Request: w.h.Request(w.ana), Did: ubl.DidPortalCall, Agreement: "a:tool:files.read", Server: "files", Capability: "files.read",
+		InputHash: ubl.BodyHash(nil), Deadline: ubl.TimeOf(w.h.Clock.Now()).Add(time.Minute), KeepMS: 60_000,
+	})
+	ask := ubl.AskCaller{Who: w.ana, N: task.N, Question: &ubl.Question{N: 1, Kind: ubl.QuestionForm, Params: []byte(`{"message":"é<b>"}`)}}
+	must[*ubl.Mail](w.forwarder, portal, ask)
+	if got := must[*ubl.Task](w.forwarder, portal, ubl.ReadTask{Who: w.ana, N: task.N}); got.Question == nil || string(got.Question.Params) != `{"message":"é<b>"}` {
+		w.t.Errorf("the task is %+v", got)
+	}
+	nothing(w.forwarder, portal, ubl.ReplyCall{Who: w.ana, N: task.N, Question: 1, Reply: []byte(`{"action":"accept"}`)})
+	if got := must[*ubl.Mail](w.forwarder, portal, ask); string(got.Reply) != `{"action":"accept"}` {
+		w.t.Errorf("the mail is %+v", got)
+	}
+	if got := must[*ubl.Task](w.forwarder, portal, ubl.CancelCall{Request: w.h.Request(w.ana), N: task.N}); got.Status != ubl.TaskCancelled {
+		w.t.Errorf("the cancelled task is %+v", got)
+	}
+	if got := must[[]*ubl.Task](w.forwarder, portal, ubl.ListTasks{Who: w.ana}); len(got) != 1 || got[0].N != task.N {
+		w.t.Errorf("the tasks are %+v", got)
+	}
+}
+
 func (w *world) calls(portal ubl.Name) {
+	w.tasks(portal)
 	must[*ubl.Budget](w.forwarder, portal, ubl.SetBudget{Request: w.h.Request(w.ana), Owner: true, TokensPerDay: 100})
 	begin := func(server, tool string, did ubl.Did, tokens int64) *ubl.CallTicket {
 		return must[*ubl.CallTicket](w.forwarder, portal, ubl.BeginCall{

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,7 +21,7 @@ import (
 
 // startCluster runs two nodes that are one server. Both have the key, so the
 // first one's token holds on both.
-func startCluster(t *testing.T) []*program {
+func startCluster(t *testing.T, flags ...string) []*program {
 	t.Helper()
 	path, err := fixed()
 	if err != nil {
@@ -37,8 +38,8 @@ func startCluster(t *testing.T) []*program {
 	meeting := []string{ports.Free(t), ports.Free(t)}
 	var nodes []*program
 	for i, id := range []string{"n1", "n2"} {
-		nodes = append(nodes, prepare(t, fixed, "--node-id", id, "--cluster-secret-file", file, "--cluster-listen", meeting[i],
-			"--join", strings.Join(meeting, ","), "--bootstrap-expect", "2"))
+		nodes = append(nodes, prepare(t, fixed, append(slices.Clone(flags), "--node-id", id, "--cluster-secret-file", file, "--cluster-listen", meeting[i],
+			"--join", strings.Join(meeting, ","), "--bootstrap-expect", "2")...))
 	}
 	for _, n := range nodes { // they wait for each other
 		n.launch(t)

@@ -17,7 +17,7 @@ func TestConformance(t *testing.T) {
 	box := tools(t)
 	for name, open := range map[string]func(*testing.T) []*program{
 		"one node":  func(t *testing.T) []*program { return []*program{start(t, fixed)} },
-		"two nodes": startCluster,
+		"two nodes": func(t *testing.T) []*program { return startCluster(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := front(t, open(t)...)

@@ -166,3 +166,52 @@ func install(t *testing.T) (dir string) {
 	}
 	return dir
 }
+
+// TestEverythingAsks: the server asks the person in front of the caller's client for a form, which
+// it offers to clients alone that can show one, and gets what was entered.
+func TestEverythingAsks(t *testing.T) {
+	address := everything(t)
+	house := harness.Open(t, harness.Options{})
+	ana := harness.User("ana@example.com")
+	house.Enter(ana)
+	p, err := portal.New(portal.Options{
+		Asker: house, Feed: house, Keys: func() [][]byte { return [][]byte{make([]byte, 32)} }, Now: house.Clock.Now, Random: rand.Reader,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := p.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := p.Add(t.Context(), house.Request(ana), true, ubl.Server{ServerID: "everything", Name: "Everything", URL: address, Auth: ubl.AuthNone}, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"elicitation", "trigger-elicitation-request"} {
+		harness.Must[*ubl.ToolAccess](house, ubl.TenantName(ana.TenantID),
+			ubl.SetToolAccess{Request: house.Request(ana), Tool: "everything." + tool, Allowed: true})
+	}
+	if server, err := p.Sync(t.Context(), house.Request(ana), true, "everything"); err != nil || server.Status != ubl.ServerUp {
+		t.Fatalf("the server is %+v, %v", server, err)
+	}
+	f, err := p.Begin(t.Context(), portal.Long{Request: house.Request(ana), Tool: "everything.trigger-elicitation-request", Args: json.RawMessage(`{}`), Form: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	news, err := f.Next(t.Context(), 0)
+	if err != nil || news.Question == nil {
+		t.Fatalf("the call came to %+v, %v", news, err)
+	}
+	if asked := string(news.Question.Params); !strings.Contains(asked, `[Question of the server \"everything\"`) || !strings.Contains(asked, `"format":"email"`) {
+		t.Errorf("the person is asked %s", asked)
+	}
+	if err := p.Reply(t.Context(), ana, f.N(), 1, []byte(`{"action":"accept","content":{"name":"Ana","check":true,"email":"ana@example.com"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if news, err = f.Next(t.Context(), 1); err != nil || news.Err != nil || !strings.Contains(string(news.Result.Content), "Ana") {
+		t.Errorf("the call came to %+v, %v", news, err)
+	}
+}

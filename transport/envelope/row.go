@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -17,6 +18,9 @@ func CallRow(ctx context.Context, tool string, began, ended time.Time, err error
 		At: ubl.TimeOf(began), Did: ubl.Did(tool), Server: ubl.OwnServer, Capability: tool,
 		UserID: who.UserID, IsService: who.IsService, Status: string(ubl.OutcomeOK), Code: ubl.CodeOf(err),
 		DurationMS: ended.Sub(began).Milliseconds(), RequestID: r.ID, Parent: r.Parent,
+	}
+	if row.Code == ubl.CodeUnavailable && errors.Is(ctx.Err(), context.Canceled) {
+		row.Code = ubl.CodeCancelled // by the caller, who has gone
 	}
 	switch status := row.Code.Status(); {
 	case err == nil:

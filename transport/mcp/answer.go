@@ -47,12 +47,15 @@ func (s *Server) appendResult(dst []byte, v *visit, id jsontext.Value, out *Resu
 
 // appendMeta writes what goes with a result, if anything does.
 func (s *Server) appendMeta(dst []byte, v *visit, out *Result) ([]byte, error) {
-	if !v.modern && out.Receipt == nil && out.Foreign == "" {
+	if !v.modern && out.Receipt == nil && out.Foreign == "" && out.task == "" {
 		return dst, nil
 	}
 	dst = append(dst, `"_meta":{`...)
 	if v.modern {
 		dst = append(append(append(dst, `"io.modelcontextprotocol/serverInfo":`...), s.info...), ',')
+	}
+	if out.task != "" { // an id of ours needs no escapes
+		dst = append(append(append(dst, `"`+metaTask+`":{"taskId":"`...), out.task...), `"},`...)
 	}
 	if out.Receipt != nil {
 		receipt, err := json.Marshal(out.Receipt)

@@ -20,18 +20,12 @@ const (
 // viewOf are the tools whose answers a view shows, and which.
 var viewOf = map[string]string{toolHistory: "room", toolReceipt: "receipt"}
 
-// showsApps reports whether a client that has these capabilities shows views.
-func showsApps(capabilities jsontext.Value) bool {
-	var c struct {
-		Extensions map[string]jsontext.Value `json:"extensions"`
-	}
+// showsApps reports whether a client whose capabilities have this extension shows views.
+func showsApps(extension jsontext.Value) bool {
 	var app struct {
 		MIMETypes []string `json:"mimeTypes"`
 	}
-	if len(capabilities) == 0 || json.Unmarshal(capabilities, &c) != nil || c.Extensions[extensionApps] == nil {
-		return false
-	}
-	return json.Unmarshal(c.Extensions[extensionApps], &app) == nil && slices.Contains(app.MIMETypes, mimeApp)
+	return len(extension) > 0 && json.Unmarshal(extension, &app) == nil && slices.Contains(app.MIMETypes, mimeApp)
 }
 
 // viewMeta names the view of a tool, nil for one without.

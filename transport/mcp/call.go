@@ -18,7 +18,7 @@ import (
 func (s *Server) call(w http.ResponseWriter, r *http.Request, v *visit, m *message) {
 	ctx, done := s.flights.start(r.Context(), v.session.id, m.ID)
 	defer done()
-	out, err := s.run(ctx, v, m.Name, m.Arguments, nil)
+	out, err := s.run(ctx, v, m.Name, m.Arguments, nil, nil)
 	s.allowAnswer(w, ctx)
 	if err != nil {
 		s.answerError(ctx, w, v, m.ID, err)
@@ -61,10 +61,10 @@ func giveBuffer(b *[]byte) {
 }
 
 // run calls a tool by either spelling of its name. progress is nil where nobody
-// wants to see it. Errors are the protocol's own; a call that failed is a result.
-func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (*Result, error) {
+// wants to see it, long for calls that end with their request. Errors are the protocol's own; a call that failed is a result.
+func (s *Server) run(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress), long reach) (*Result, error) {
 	name, args, named := s.meant(ctx, name, args)
-	out, err := s.attempt(ctx, v, name, args, progress)
+	out, err := s.attempt(ctx, v, name, args, progress, long)
 	if special, ok := errors.AsType[*rpcError](err); ok && named { // to the protocol tool.call was in order
 		err = special.cause
 	}
@@ -80,7 +80,7 @@ func (s *Server) meant(ctx context.Context, name string, args jsontext.Value) (s
 }
 
 // attempt calls a tool: for a request of its own, or for a program's. A panic is an error.
-func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress)) (out *Result, err error) {
+func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsontext.Value, progress func(Progress), long reach) (out *Result, err error) {
 	act, began := s.tools.find(name), s.opts.Now()
 	theirs := "" // the tool of another server, whose calls the portal logs by itself
 	defer func() {
@@ -102,8 +102,14 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 	if args, err = object(args, "params.arguments"); err != nil {
 		return nil, malformed(err, ubl.CodeValidation)
 	}
-	if act != nil {
+	switch {
+	case act != nil && (long == nil || act.Name != toolRun):
 		return runOwn(context.WithValue(ctx, visitKey{}, v), act, json.RawMessage(args), progress)
+	case act != nil: // it is on record as a call, and not noted besides
+		theirs = act.Name
+		return long(ctx, envelope.Command(ctx, ""), act.Name, json.RawMessage(args), func(ctx context.Context) (*Result, error) {
+			return runOwn(context.WithValue(ctx, visitKey{}, v), act, json.RawMessage(args), nil)
+		})
 	}
 	key, args, err := cutKey(known, args)
 	if err != nil {
@@ -112,7 +118,11 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 	if err := envelope.CallerOf(ctx).Count(ubl.Sends); err != nil { // our own are counted by the API's table
 		return nil, err
 	}
-	out, err = s.opts.Portal.Call(ctx, envelope.Command(ctx, key), theirs, json.RawMessage(args), v.whileKnown(progress))
+	if long != nil {
+		out, err = long(ctx, envelope.Command(ctx, key), theirs, json.RawMessage(args), nil)
+	} else {
+		out, err = s.opts.Portal.Call(ctx, envelope.Command(ctx, key), theirs, json.RawMessage(args), v.whileKnown(progress))
+	}
 	if gone := v.caller.Remains(ctx); gone != nil { // while the other server worked
 		return nil, gone
 	}

@@ -51,8 +51,11 @@ func checkHeaders(h http.Header, v *visit, m *message, known method) error {
 
 // named is what Mcp-Name repeats.
 func (m *message) named() string {
-	if m.Method == methodResourcesRead {
+	switch m.Method {
+	case methodResourcesRead:
 		return m.URI
+	case methodTasksGet, methodTasksUpdate, methodTasksCancel:
+		return m.TaskID
 	}
 	return m.Name
 }

@@ -187,6 +187,24 @@
 // passes calls on, a room's view has a receipt fetched when somebody presses for it, by the agent's own
 // rights, and computes its hashes in the page.
 //
+// # Questions and tasks
+//
+// A call through the portal may outlive its request ([Calls]): its server asks the caller something,
+// or it is a task. What it is then is on record with the Portal, so every message may reach another node.
+//
+//	            2025-11-25 and before               2026-07-28
+//	question    a request on the stream of the      a result, input_required, with a state; the
+//	            call, to a session whose client     client calls again with the reply and the
+//	            can show forms (its id says so);    state (state.go), which opens for the same
+//	            the reply is a POST                 caller and call alone, for 15 minutes
+//	task        where the call says task            where the client knows the extension, and the
+//	                                                call hasn't ended after 5 s
+//	            tasks/get, result, list, cancel     tasks/get, update, cancel
+//
+// Tools of other servers can be tasks, and tool.run, which is on record as a call then. A call
+// that could be a question's or a task's and is neither answers as always. A client that can't show forms
+// isn't asked: the server hears so. A task's id counts for who began it.
+//
 // # Found by others
 //
 // Who knows the host alone finds a catalogue at the well-known places, by it a card of each server

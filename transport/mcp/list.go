@@ -49,6 +49,10 @@ func (s *Server) appendTools(ctx context.Context, dst []byte, v *visit) ([]byte,
 		if i > 0 {
 			dst = append(dst, ',')
 		}
+		if s.opts.Calls != nil && v.portal && v.version == newestLegacy && (f.tool.Meta != nil || f.tool.Name == v.names().spell(toolRun)) {
+			dst = append(append(dst, `{"execution":{"taskSupport":"optional"},`...), f.raw[1:]...)
+			continue
+		}
 		dst = append(dst, f.raw...)
 	}
 	return append(dst, ']'), nil

@@ -33,6 +33,8 @@ type Options struct {
 	Scripts *script.Runner
 	// Portal has the tools of other servers; nil for none.
 	Portal Portal
+	// Calls are those to the portal that may outlive their requests; nil for none.
+	Calls Calls
 	// View is the page by which clients show answers, by its name ("room", "receipt"), "" where
 	// there is none; nil for no pages.
 	View func(name string) string
@@ -83,6 +85,7 @@ type Limits struct {
 	Interests      int           // subscriptions of all; 200,000, then 503
 	Keepalive      time.Duration // silence on a channel or in an answer of events before a comment; 15 s
 	Pace           time.Duration // least time between two notices on a channel; 250 ms
+	TaskAfter      time.Duration // how long a client that knows tasks waits for a call before it is one; 5 s
 	Recheck        time.Duration // how long a caller's right to a resource is believed; 10 s
 	WriteTimeout   time.Duration // of one write; 10 s
 	ShutdownSpread time.Duration // over which channels end; 3 s
@@ -98,6 +101,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.Interests, 200_000)
 	def(&l.Keepalive, envelope.Silence)
 	def(&l.Pace, 250*time.Millisecond)
+	def(&l.TaskAfter, 5*time.Second)
 	def(&l.Recheck, 10*time.Second)
 	def(&l.WriteTimeout, 10*time.Second)
 	def(&l.ShutdownSpread, 3*time.Second)
@@ -151,6 +155,9 @@ type Result struct {
 	Receipt *ubl.Receipt
 	// Foreign is the server whose words stand in it, "" for none.
 	Foreign string
+
+	later *later // in place of all that: the call goes on
+	task  string // that it belongs to, "" for none
 }
 
 // Server is the MCP server of one node. It is safe for concurrent use.

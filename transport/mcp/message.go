@@ -14,12 +14,12 @@ import (
 )
 
 // message is one JSON-RPC message as the door reads it: a request, a
-// notification (no id) or an answer to a question (no method). The server asks
-// clients nothing, so answers are ignored.
+// notification (no id) or an answer to a question (no method).
 type message struct {
 	ID     jsontext.Value
 	Method string
 	Params jsontext.Value
+	Result jsontext.Value // of an answer; nil for an error
 	answer bool
 	params
 }
@@ -30,6 +30,10 @@ type params struct {
 	URI       string         `json:"uri"`
 	Cursor    string         `json:"cursor"`
 	Arguments jsontext.Value `json:"arguments"`
+	Task      jsontext.Value `json:"task"`
+	TaskID    string         `json:"taskId"`
+	Responses jsontext.Value `json:"inputResponses"`
+	State     string         `json:"requestState"`
 	Meta      meta           `json:"_meta"`
 }
 
@@ -84,6 +88,7 @@ func readMessage(body []byte) (*message, error) {
 		if f.ID == nil || f.Result == nil && f.Error == nil {
 			return m, rpcErrorf(codeInvalidRequest, "method: is missing")
 		}
+		m.Result = f.Result
 		return m, nil
 	}
 	m.Method = *f.Method

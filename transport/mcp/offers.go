@@ -109,7 +109,7 @@ func (s *Server) writeOther(ctx context.Context, v *visit, o *offer, p *ubl.Offe
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.attempt(ctx, v, o.tool, asked, nil)
+	answer, err := s.attempt(ctx, v, o.tool, asked, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (s *Server) readOther(ctx context.Context, v *visit, uri, tool, own string)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.attempt(ctx, v, tool, asked, nil)
+	answer, err := s.attempt(ctx, v, tool, asked, nil, nil)
 	switch ubl.CodeOf(err) {
 	case ubl.CodeNotFound, ubl.CodeUnknownTool:
 		return nil, noResource(uri, err)

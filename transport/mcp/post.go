@@ -63,9 +63,17 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visit, m *mes
 	v.learn(r.Header, m)
 	s.trace(w, r, m)
 	switch {
-	case m.ID == nil || m.answer:
+	case m.answer:
+		if err := s.replied(r.Context(), v, m); err != nil {
+			s.refuse(w, r, nil, err)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+	case m.ID == nil:
 		s.notice(v, m)
 		w.WriteHeader(http.StatusAccepted)
+	case m.Method == methodToolsCall && s.long(r.Context(), v, m):
+		s.callLong(w, r, v, m)
 	case m.Method == methodToolsCall && s.direct(v, m):
 		s.call(w, r, v, m)
 	case m.Method == methodToolsList && s.opts.Extra == nil && !s.slow:
@@ -74,6 +82,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visit, m *mes
 		s.listen(w, r, v, m)
 	case m.Method == methodSubscribe, m.Method == methodUnsubscribe:
 		s.subscribe(w, r, v, m)
+	case strings.HasPrefix(m.Method, "tasks/"):
+		s.tasks(w, r, v, m)
 	case m.Method == methodInitialize:
 		s.initialize(w, r, v, m)
 	default:
@@ -91,12 +101,12 @@ func (v *visit) learn(h http.Header, m *message) {
 	if c := m.Meta.Client; v.modern && c != nil {
 		v.client = c.Name
 	}
-	if v.modern {
-		v.apps = showsApps(m.Meta.Capabilities)
-	}
 	if !v.modern && v.version == "" && v.session.protocol != "" {
 		v.version = v.session.protocol
 		h.Set(headerProtocol, v.version)
+	}
+	if v.modern {
+		v.can = readAbilities(m.Meta.Capabilities)
 	}
 	if t := m.Meta.ProgressToken; len(t) > 0 && t.Kind() != 'n' {
 		v.progress = t

@@ -65,6 +65,11 @@ const (
 	methodComplete      = "completion/complete"
 	methodSetLevel      = "logging/setLevel"
 	methodListen        = "subscriptions/listen"
+	methodTasksGet      = "tasks/get"
+	methodTasksResult   = "tasks/result"
+	methodTasksList     = "tasks/list"
+	methodTasksUpdate   = "tasks/update"
+	methodTasksCancel   = "tasks/cancel"
 
 	noticeCancelled = "notifications/cancelled"
 )
@@ -97,6 +102,11 @@ var methods = map[string]method{
 	methodPromptsList:   {legacy: true, modern: true, params: func() any { return new(sdk.ListPromptsParams) }},
 	methodPromptsGet:    {legacy: true, modern: true, needed: true, named: true, params: func() any { return new(sdk.GetPromptParams) }},
 	methodComplete:      {legacy: true, modern: true, needed: true, params: func() any { return new(sdk.CompleteParams) }},
+	methodTasksGet:      {legacy: true, modern: true, needed: true, named: true, params: func() any { return new(taskParams) }},
+	methodTasksCancel:   {legacy: true, modern: true, needed: true, named: true, params: func() any { return new(taskParams) }},
+	methodTasksUpdate:   {modern: true, needed: true, named: true, params: func() any { return new(taskParams) }},
+	methodTasksResult:   {legacy: true, needed: true, params: func() any { return new(taskParams) }},
+	methodTasksList:     {legacy: true, params: func() any { return new(sdk.ListToolsParams) }},
 }
 
 // levelParams are those of logging/setLevel, which the SDK calls deprecated.

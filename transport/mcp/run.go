@@ -215,7 +215,7 @@ func (r *programRun) call(ctx context.Context, c script.Call, told *runCall) (*R
 	if !r.reads(ctx, act, name) {
 		inner.Key = r.nextKey()
 	}
-	return r.s.attempt(envelope.WithRequest(ctx, &inner), r.v, name, args, nil)
+	return r.s.attempt(envelope.WithRequest(ctx, &inner), r.v, name, args, nil, nil)
 }
 
 // reads reports whether a tool only reads, so that it needs no key.

@@ -90,6 +90,9 @@ func (s *Server) discover(ctx context.Context, v *visit, next sdk.MethodHandler,
 	result, err := next(ctx, name, req)
 	if found, ok := result.(*sdk.DiscoverResult); ok && err == nil {
 		found.Instructions, found.Capabilities = s.instructions(ctx, v), s.capabilitiesFor(v)
+		if s.opts.Calls != nil && v.portal {
+			found.Capabilities.AddExtension(extensionTasks, nil)
+		}
 	}
 	return result, err
 }
@@ -125,7 +128,7 @@ func (s *Server) callTool(ctx context.Context, v *visit, next sdk.MethodHandler,
 	if s.opts.Extra != nil && s.tools.find(req.Params.Name) == nil && !v.portal {
 		return next(ctx, name, req)
 	}
-	out, err := s.run(ctx, v, req.Params.Name, []byte(req.Params.Arguments), s.progress(ctx, req))
+	out, err := s.run(ctx, v, req.Params.Name, []byte(req.Params.Arguments), s.progress(ctx, req), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -212,7 +212,7 @@ func (s *Server) listed(ctx context.Context, v *visit) ([]form, error) {
 // form is a tool of ours as it is listed. Where only what reads may be used, what passes calls on does
 // no more than that.
 func (x *sight) form(t *ownTool, d *dialect) form {
-	f := t.form(d, x.v.choice.output, x.v.apps && x.s.opts.View != nil)
+	f := t.form(d, x.v.choice.output, x.v.can.apps && x.s.opts.View != nil)
 	if x.readOnly && passesOn(t.Name) {
 		tool := *f.tool
 		hints := *tool.Annotations

@@ -23,8 +23,8 @@ type visit struct {
 	session session
 	// client is the name that the client program gave itself, "" where it didn't.
 	client string
-	// apps says that the client shows views.
-	apps bool
+	// can is what the client has said that it can.
+	can abilities
 	// http ends with the HTTP request, or when the client cancels it.
 	http context.Context
 	// progress is the token of a caller who wants to see it, nil for others.
@@ -116,7 +116,7 @@ func (s *Server) greet(w http.ResponseWriter, r *http.Request, portal bool) (*vi
 		if !ok || s.hub.over(id) {
 			return nil, ubl.Errorf(ubl.CodeNotFound, "the session is unknown; begin a new one with initialize")
 		}
-		v.session, v.client, v.apps = known, known.client, known.apps
+		v.session, v.client, v.can = known, known.client, known.can
 	}
 	return v, nil
 }

@@ -514,6 +514,7 @@ export type ErrorCode =
   | 'conflict'
   | 'idempotency_conflict'
   | 'precondition_failed'
+  | 'cancelled'
   | 'too_large'
   | 'unsupported_media_type'
   | 'rate_limited'
