@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -17,8 +18,11 @@ import (
 	"ubl/portal/command"
 )
 
-// maxQuestions bounds how many questions a program asks between two answers of its own.
-const maxQuestions = 64
+// Bounds of what a program says between two answers to what it was asked.
+const (
+	maxQuestions = 64
+	maxUnasked   = 10_000 // messages that are no answer
+)
 
 // Why a program is given up.
 var (
@@ -126,7 +130,10 @@ type program struct {
 	asked     map[jsonrpc.ID]bool // what we asked, and it hasn't answered
 	read      int                 // bytes since its last answer
 	questions int                 // since then
+	unasked   int
 	why       error
+
+	silent atomic.Bool // nothing comes from it any more
 }
 
 // Connect implements [mcp.Transport].
@@ -164,6 +171,7 @@ func (g *program) line() (line []byte, err error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err != nil: // the program has ended, or the session
+			g.silent.Store(true)
 			return nil, io.EOF
 		default:
 			return line, nil
@@ -187,15 +195,16 @@ func (g *program) admit(m jsonrpc.Message) error {
 	case *jsonrpc.Response:
 		if g.asked[m.ID] {
 			delete(g.asked, m.ID)
-			g.read, g.questions = 0, 0
+			g.read, g.questions, g.unasked = 0, 0, 0
+			return nil
 		}
 	case *jsonrpc.Request:
 		if m.ID.IsValid() {
 			g.questions++
 		}
-		if g.questions > maxQuestions {
-			return g.gaveUp(errFlood)
-		}
+	}
+	if g.unasked++; g.unasked > maxUnasked || g.questions > maxQuestions {
+		return g.gaveUp(errFlood)
 	}
 	return nil
 }

@@ -89,11 +89,11 @@ func TestProgram(t *testing.T) {
 func TestHostilePrograms(t *testing.T) {
 	need.Namespaces(t)
 	c := playing("hostile")
-	c.Timeout = 2 * time.Second
+	c.Timeout = 6 * time.Second
 	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]command.Command{"hostile": c}))
 	w.program("hostile", ubl.AuthNone, "")
 	for name, want := range map[string]string{
-		"flood": "larger than", "forge": "larger than", "endless": "larger than", "large": "larger than", "ask": "asks more",
+		"flood": "asks more", "forge": "asks more", "endless": "larger than", "large": "larger than", "ask": "asks more",
 		"garbage": "doesn't answer as an MCP server", "batch": "doesn't answer as an MCP server", "deep": "doesn't answer as an MCP server",
 		"never": "in time", "sleep": "in time", "exit": "ended", "close": "", "shout": "fine",
 	} {
@@ -241,7 +241,7 @@ func TestIdlePrograms(t *testing.T) {
 	w.allow("honest.remember")
 	w.must("honest.remember", `{"text":"one"}`)
 	folders := func() []string {
-		all, _ := filepath.Glob(filepath.Join(place, "*"))
+		all, _ := filepath.Glob(filepath.Join(place, "ubl-command-*"))
 		return all
 	}
 	if len(folders()) != 1 {

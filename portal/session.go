@@ -302,7 +302,7 @@ func (s *session) bySDK(ctx context.Context, tool string, c *call) (*ubl.ToolRes
 
 // stale reports whether the session should make room for another.
 func (s *session) stale() bool {
-	return s.broken.Load() || s.guard.life.Err() != nil || s.guard.deaf.Load() && len(s.calls) == 0
+	return s.broken.Load() || s.program != nil && s.program.silent.Load() || s.guard.life.Err() != nil || s.guard.deaf.Load() && len(s.calls) == 0
 }
 
 // close says good-bye, and cuts off what then is still under way.

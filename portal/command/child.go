@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -149,7 +150,7 @@ func (r *Runner) await(c *Command, child *Child, folder string, job Job) {
 		r.o.Log.Warn("couldn't remove a command's folder", "error", failed)
 	}
 	say, words := r.o.Log.Warn, child.words.String()
-	if child.killed.Load() { // as it was meant
+	if child.meant() {
 		say = r.o.Log.Debug
 	}
 	for _, secret := range c.Hidden(job.Secret) {
@@ -159,6 +160,12 @@ func (r *Runner) await(c *Command, child *Child, folder string, job Job) {
 		words = job.Redact(words)
 	}
 	say("a command has ended", "tenant", job.Tenant, "server", job.Server, "command", job.Command, "state", child.cmd.ProcessState, "error", err, "last_words", ubl.Plain(words))
+}
+
+// meant reports whether the child, which was told to end, has ended in a way that comes of that. One that
+// breaks down is told to end too, by those who can't read from it any more.
+func (c *Child) meant() bool {
+	return c.killed.Load() && slices.Contains([]string{"exit status 0", "signal: killed", "signal: terminated"}, c.cmd.ProcessState.String())
 }
 
 // reap ends what the child has started, and lets go of its number.
