@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ubl/portal/command"
+	"ubl/portal/stdio"
 	"ubl/test/leaks"
 )
 
@@ -14,7 +14,7 @@ import (
 // index of the house has workers for as long as the process lives, and the SDK's
 // server keeps the sessions of clients that only asked for its protocol.
 func TestMain(m *testing.M) {
-	command.RunIfChild()
+	stdio.RunIfChild()
 	if len(os.Args) > 2 && os.Args[1] == "play" {
 		plays[os.Args[2]]()
 		return

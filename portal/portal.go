@@ -13,7 +13,7 @@ import (
 
 	"ubl"
 	"ubl/panics"
-	"ubl/portal/command"
+	"ubl/portal/stdio"
 )
 
 // Options are what a Portal is made of. All but those with a default are needed.
@@ -45,7 +45,7 @@ type Options struct {
 	// AllowHTTP lets servers on other machines be reached without TLS.
 	AllowHTTP bool
 	// Commands are the programs that owners may add as servers; nil for none.
-	Commands *command.Runner
+	Commands *stdio.Runner
 	// CallTimeout bounds a call: a minute where it is 0, 50 at most.
 	CallTimeout time.Duration
 }
@@ -63,7 +63,7 @@ type Portal struct {
 	private     func(ubl.TenantID) []netip.Prefix
 	allowHTTP   bool
 	callTimeout time.Duration
-	commands    *command.Runner
+	commands    *stdio.Runner
 	panics      *panics.Catcher
 
 	sealer   *sealer

@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl"
-	"ubl/portal/command"
+	"ubl/portal/stdio"
 )
 
 // Bounds of what a program says between two answers to what it was asked.
@@ -107,7 +107,7 @@ func (p *Portal) start(who ubl.Identity, s *session) error {
 	}
 	s.guard.shown.addWords(c.Hidden(secret))
 	s.timeout = c.Timeout
-	child, err := p.commands.Start(command.Job{Tenant: who.TenantID, Server: server.ServerID, Command: server.Command, Secret: secret,
+	child, err := p.commands.Start(stdio.Job{Tenant: who.TenantID, Server: server.ServerID, Command: server.Command, Secret: secret,
 		Redact: func(text string) string { return s.guard.shown.get().redact(text) }})
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (p *Portal) start(who ubl.Identity, s *session) error {
 // program is the way of one session to a program: an [mcp.Connection] that bounds what it can
 // make us hold, wait for or do. It is an [mcp.Transport], for one connection.
 type program struct {
-	child *command.Child
+	child *stdio.Child
 	lines *bufio.Reader
 	kill  func()
 

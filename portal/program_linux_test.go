@@ -14,26 +14,26 @@ import (
 
 	"ubl"
 	"ubl/portal"
-	"ubl/portal/command"
+	"ubl/portal/stdio"
 	"ubl/test/harness"
 	"ubl/test/need"
 	"ubl/test/poll"
 )
 
 // playing is a command that plays a part in this executable.
-func playing(part string) command.Command {
-	return command.Command{Argv: []string{"/proc/self/exe", "play", part}}
+func playing(part string) stdio.Command {
+	return stdio.Command{Argv: []string{"/proc/self/exe", "play", part}}
 }
 
 // programs lets owners add programs.
-func programs(log *slog.Logger, all map[string]command.Command) func(*portal.Options) {
+func programs(log *slog.Logger, all map[string]stdio.Command) func(*portal.Options) {
 	return func(o *portal.Options) {
-		o.Commands, o.Log = command.New(command.Options{Commands: all, Log: log}), log
+		o.Commands, o.Log = stdio.New(stdio.Options{Commands: all, Log: log}), log
 	}
 }
 
 // honest is one with a secret of its owner's, and one of its operator's.
-func honest() command.Command {
+func honest() stdio.Command {
 	c := playing("honest")
 	c.Secret, c.Environment, c.Secrets = "TOKEN", map[string]string{"KEY": "operators-own-key"}, []string{"KEY"}
 	return c
@@ -50,7 +50,7 @@ func (w *world) program(name, auth, secret string) *ubl.Server {
 func TestProgram(t *testing.T) {
 	need.Namespaces(t)
 	var log words
-	w := newWorld(t, programs(slog.New(slog.NewJSONHandler(&log, nil)), map[string]command.Command{"honest": honest()}))
+	w := newWorld(t, programs(slog.New(slog.NewJSONHandler(&log, nil)), map[string]stdio.Command{"honest": honest()}))
 	s := w.program("honest", ubl.AuthEnvironment, token)
 	if s.Status != ubl.ServerUp || s.Tools != 7 || s.Problem != "" || s.URL != "" {
 		t.Fatalf("the server is %+v", s)
@@ -90,7 +90,7 @@ func TestHostilePrograms(t *testing.T) {
 	need.Namespaces(t)
 	c := playing("hostile")
 	c.Timeout = 6 * time.Second
-	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]command.Command{"hostile": c}))
+	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]stdio.Command{"hostile": c}))
 	w.program("hostile", ubl.AuthNone, "")
 	for name, want := range map[string]string{
 		"flood": "asks more", "forge": "asks more", "endless": "larger than", "large": "larger than", "ask": "asks more",
@@ -122,7 +122,7 @@ func TestDeafProgram(t *testing.T) {
 		t.Skip("it takes as long as a write may")
 	}
 	need.Namespaces(t)
-	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]command.Command{"hostile": playing("hostile")}), func(o *portal.Options) { o.CallTimeout = time.Minute })
+	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]stdio.Command{"hostile": playing("hostile")}), func(o *portal.Options) { o.CallTimeout = time.Minute })
 	w.program("hostile", ubl.AuthNone, "")
 	w.allow("hostile.sleep")
 	sleeping := make(chan ubl.Code)
@@ -141,7 +141,7 @@ func TestDeafProgram(t *testing.T) {
 // TestProgramsThatDontBegin are down, with a reason.
 func TestProgramsThatDontBegin(t *testing.T) {
 	need.Namespaces(t)
-	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]command.Command{"brief": playing("brief"), "nowhere": {Argv: []string{"/nowhere"}}}))
+	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]stdio.Command{"brief": playing("brief"), "nowhere": {Argv: []string{"/nowhere"}}}))
 	for _, name := range []string{"brief", "nowhere"} {
 		if s := w.program(name, ubl.AuthNone, ""); s.Status != ubl.ServerDown || !strings.Contains(s.Problem, "ended") || s.NextTry == nil {
 			t.Errorf("%s is %+v", name, s)
@@ -154,7 +154,7 @@ func TestProgramsThatDontBegin(t *testing.T) {
 func TestOnlyAllowedPrograms(t *testing.T) {
 	elsewhere := playing("honest")
 	elsewhere.Tenants = []ubl.TenantID{"t:elsewhere.org"}
-	all := map[string]command.Command{"files": playing("honest"), "github": honest(), "theirs": elsewhere}
+	all := map[string]stdio.Command{"files": playing("honest"), "github": honest(), "theirs": elsewhere}
 	w := newWorld(t, programs(slog.New(slog.DiscardHandler), all))
 	none := w.node()
 	for _, c := range []struct {
@@ -195,7 +195,7 @@ func TestOnlyAllowedPrograms(t *testing.T) {
 // TestTenantsShareNoProgram, and another node of the same house starts its own.
 func TestTenantsShareNoProgram(t *testing.T) {
 	need.Namespaces(t)
-	all := map[string]command.Command{"honest": playing("honest")}
+	all := map[string]stdio.Command{"honest": playing("honest")}
 	w := newWorld(t, programs(slog.New(slog.DiscardHandler), all))
 	w.program("honest", ubl.AuthNone, "")
 	eve := harness.User("eve@other.org")
@@ -236,7 +236,7 @@ func TestIdlePrograms(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(place) })
 	t.Setenv("TMPDIR", place)
-	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]command.Command{"honest": playing("honest")}))
+	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]stdio.Command{"honest": playing("honest")}))
 	w.program("honest", ubl.AuthNone, "")
 	w.allow("honest.remember")
 	w.must("honest.remember", `{"text":"one"}`)

@@ -1,4 +1,4 @@
-// Package command runs MCP servers that speak over standard input and output, as children of the
+// Package stdio runs MCP servers that speak over standard input and output, as children of the
 // node. It knows no MCP: who starts a child reads and writes its pipes.
 //
 // # Data and owners
@@ -52,4 +52,4 @@
 //	the node ends                Child.Close, by whoever had it started
 //
 // All this is Linux's. Elsewhere only Not can be had, without limits.
-package command
+package stdio

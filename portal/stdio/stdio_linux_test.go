@@ -1,4 +1,4 @@
-package command_test
+package stdio_test
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"ubl"
-	"ubl/portal/command"
+	"ubl/portal/stdio"
 	"ubl/test/need"
 	"ubl/test/poll"
 )
@@ -27,19 +27,19 @@ const tenant = ubl.TenantID("t:acme.com")
 
 // playing is a command that plays a part in this executable. A test binary may be where another
 // user can't get, so it is named by what it runs as.
-func playing(part string, args ...string) command.Command {
-	return command.Command{Argv: append([]string{"/proc/self/exe", "play", part}, args...)}
+func playing(part string, args ...string) stdio.Command {
+	return stdio.Command{Argv: append([]string{"/proc/self/exe", "play", part}, args...)}
 }
 
 // running starts a command, and reads the first line that it says.
-func running(t *testing.T, o command.Options, c command.Command, secret string) (*command.Child, *bufio.Reader, string) {
+func running(t *testing.T, o stdio.Options, c stdio.Command, secret string) (*stdio.Child, *bufio.Reader, string) {
 	t.Helper()
 	need.Namespaces(t)
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	o.Commands = map[string]command.Command{"it": c}
-	child, err := command.New(o).Start(command.Job{Tenant: tenant, Server: "s", Command: "it", Secret: secret})
+	o.Commands = map[string]stdio.Command{"it": c}
+	child, err := stdio.New(o).Start(stdio.Job{Tenant: tenant, Server: "s", Command: "it", Secret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,22 +143,22 @@ func TestWhatIsAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listening.Close()
-	for _, isolation := range []command.Isolation{command.Isolated, command.ByUser, command.Not} {
+	for _, isolation := range []stdio.Isolation{stdio.Isolated, stdio.ByUser, stdio.Not} {
 		t.Run(string(isolation), func(t *testing.T) {
 			c := playing("look", "dial="+listening.Addr().String())
 			c.Isolation, c.Network = isolation, true
-			if isolation == command.ByUser {
+			if isolation == stdio.ByUser {
 				if os.Geteuid() != 0 {
 					t.Skip("only root can be another user")
 				}
 				c.User = "nobody"
 			}
-			_, _, line := running(t, command.Options{}, c, "")
+			_, _, line := running(t, stdio.Options{}, c, "")
 			var s sight
 			if err := json.Unmarshal([]byte(line), &s); err != nil {
 				t.Fatal(err)
 			}
-			if s.Dialed != "yes" || s.NoNew != "1" || isolation == command.ByUser && s.UID == os.Geteuid() || isolation != command.Isolated && s.PID == 1 {
+			if s.Dialed != "yes" || s.NoNew != "1" || isolation == stdio.ByUser && s.UID == os.Geteuid() || isolation != stdio.Isolated && s.PID == 1 {
 				t.Errorf("it sees %+v", s)
 			}
 		})
@@ -186,14 +186,14 @@ func TestNothingOfAChildStays(t *testing.T) {
 	}
 }
 
-func runningOrQuiet(t *testing.T, part string) (*command.Child, *bufio.Reader, string) {
+func runningOrQuiet(t *testing.T, part string) (*stdio.Child, *bufio.Reader, string) {
 	t.Helper()
 	need.Namespaces(t)
 	c := playing(part)
 	if part != "echo" {
-		return running(t, command.Options{}, c, "")
+		return running(t, stdio.Options{}, c, "")
 	}
-	child, err := command.New(command.Options{Commands: map[string]command.Command{"it": c}}).Start(command.Job{Tenant: tenant, Command: "it"})
+	child, err := stdio.New(stdio.Options{Commands: map[string]stdio.Command{"it": c}}).Start(stdio.Job{Tenant: tenant, Command: "it"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,17 +261,17 @@ func TestANodeThatIsKilledLeavesNoChild(t *testing.T) {
 func TestBounds(t *testing.T) {
 	for _, c := range []struct {
 		part   string
-		change func(*command.Command)
+		change func(*stdio.Command)
 		want   string // what it says in the end
 		most   int
 	}{
-		{part: "eat", change: func(c *command.Command) { c.Memory = 256 << 20 }},
-		{part: "burn", change: func(c *command.Command) { c.CPU = time.Second }},
+		{part: "eat", change: func(c *stdio.Command) { c.Memory = 256 << 20 }},
+		{part: "burn", change: func(c *stdio.Command) { c.CPU = time.Second }},
 	} {
 		t.Run(c.part, func(t *testing.T) {
 			it := playing(c.part)
 			c.change(&it)
-			child, out, _ := running(t, command.Options{}, it, "")
+			child, out, _ := running(t, stdio.Options{}, it, "")
 			if line, err := out.ReadString('\n'); err == nil {
 				t.Errorf("it goes on and says %q", line)
 			}
@@ -285,7 +285,7 @@ func TestBounds(t *testing.T) {
 		t.Run(c.part, func(t *testing.T) {
 			it := playing(c.part)
 			it.Processes = 40
-			_, _, line := running(t, command.Options{}, it, "")
+			_, _, line := running(t, stdio.Options{}, it, "")
 			var n int
 			if _, err := fmt.Sscan(line, &n); err != nil || n == 0 || n > c.most {
 				t.Errorf("it says %q, want at most %d", line, c.most)
@@ -299,14 +299,14 @@ func TestLastWords(t *testing.T) {
 	var log lines
 	c := playing("deaf")
 	c.Secret = "TOKEN"
-	child, _, _ := running(t, command.Options{Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, c, "sesame-open")
+	child, _, _ := running(t, stdio.Options{Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, c, "sesame-open")
 	child.Close()
 	if got := log.String(); strings.Contains(got, "sesame") || !strings.Contains(got, "the token is [secret]") {
 		t.Errorf("the log says %s", got)
 	}
-	it := command.Command{Argv: []string{"/nowhere/program"}}
+	it := stdio.Command{Argv: []string{"/nowhere/program"}}
 	log = lines{}
-	child, _, _ = running(t, command.Options{Log: slog.New(slog.NewJSONHandler(&log, nil))}, it, "")
+	child, _, _ = running(t, stdio.Options{Log: slog.New(slog.NewJSONHandler(&log, nil))}, it, "")
 	<-child.Done()
 	if got := log.String(); !strings.Contains(got, "couldn't start /nowhere/program") {
 		t.Errorf("the log says %s", got)
@@ -335,17 +335,17 @@ func TestPlaces(t *testing.T) {
 	need.Namespaces(t)
 	ours := playing("deaf")
 	ours.Tenants = []ubl.TenantID{tenant}
-	r := command.New(command.Options{Commands: map[string]command.Command{"it": playing("deaf"), "ours": ours}, AtOnce: 3, PerTenant: 2})
+	r := stdio.New(stdio.Options{Commands: map[string]stdio.Command{"it": playing("deaf"), "ours": ours}, AtOnce: 3, PerTenant: 2})
 	if got := r.Names("t:other.org"); !slices.Equal(got, []string{"it"}) {
 		t.Errorf("another tenant may add %v", got)
 	}
 	if got := r.Names(tenant); !slices.Equal(got, []string{"it", "ours"}) {
 		t.Errorf("the tenant may add %v", got)
 	}
-	var children []*command.Child
+	var children []*stdio.Child
 	start := func(of ubl.TenantID, name string, want ubl.Code) {
 		t.Helper()
-		child, err := r.Start(command.Job{Tenant: of, Command: name})
+		child, err := r.Start(stdio.Job{Tenant: of, Command: name})
 		if ubl.CodeOf(err) != want {
 			t.Errorf("%s for %s: %v, want %q", name, of, err, want)
 		}

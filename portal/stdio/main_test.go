@@ -1,4 +1,4 @@
-package command_test
+package stdio_test
 
 import (
 	"bufio"
@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"ubl/portal/command"
+	"ubl/portal/stdio"
 	"ubl/test/leaks"
 )
 
 func TestMain(m *testing.M) {
-	command.RunIfChild()
+	stdio.RunIfChild()
 	if len(os.Args) > 2 && os.Args[1] == "play" {
 		parts[os.Args[2]](os.Args[3:])
 		return
@@ -177,7 +177,7 @@ func fill([]string) {
 
 // node is one that runs a command, and says the number of its process and the folder's name.
 func node(args []string) {
-	var c command.Command
+	var c stdio.Command
 	if err := json.Unmarshal([]byte(args[0]), &c); err != nil {
 		say(err)
 		return
@@ -186,7 +186,7 @@ func node(args []string) {
 		say(err)
 		return
 	}
-	child, err := command.New(command.Options{Commands: map[string]command.Command{"it": c}, Hidden: args[1:]}).Start(command.Job{Tenant: "t:acme.com", Command: "it"})
+	child, err := stdio.New(stdio.Options{Commands: map[string]stdio.Command{"it": c}, Hidden: args[1:]}).Start(stdio.Job{Tenant: "t:acme.com", Command: "it"})
 	if err != nil {
 		say(err)
 		return
