@@ -53,6 +53,9 @@ type serverAnswer struct {
 
 func (a *API) addServer(ctx context.Context, in *addServerInput) (any, error) {
 	b := &in.Body
+	if b.Kind != ubl.ServerStdio && b.URL == "" {
+		return nil, invalid("body.url", "is missing")
+	}
 	if err := ubl.CheckName(b.Name); err != nil {
 		return nil, err
 	}
