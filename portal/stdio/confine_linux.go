@@ -140,10 +140,8 @@ func (l *launch) seal() error {
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &closed); err != nil {
 		return fmt.Errorf("couldn't make the disk read-only: %w", err)
 	}
-	for _, path := range l.Hidden {
-		if err := hide(path); err != nil {
-			return fmt.Errorf("couldn't hide %s: %w", path, err)
-		}
+	if err := hide(l.Hidden); err != nil {
+		return err
 	}
 	if unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "") != nil {
 		// A container whose own is partly covered doesn't let another in.
@@ -158,26 +156,38 @@ func (l *launch) seal() error {
 	return nil
 }
 
-// hide lays nothing over a file or a folder. Where the program's user can't get, nothing needs to
-// be hidden.
-func hide(path string) error {
-	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil
+// hide lays nothing over files and folders. All links are followed first: they may be in what is
+// hidden.
+func hide(paths []string) error {
+	var real []string
+	for _, path := range paths {
+		to, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			real = append(real, to)
+		} else if !unreachable(err) {
+			return fmt.Errorf("couldn't find %s, to hide it: %w", path, err)
+		}
 	}
-	if err != nil {
-		return err
+	for _, path := range real {
+		info, err := os.Stat(path)
+		switch {
+		case unreachable(err): // hidden with what it is in
+			continue
+		case err == nil && info.IsDir():
+			err = cover(path)
+		case err == nil:
+			err = unix.Mount("/dev/null", path, "", unix.MS_BIND, "")
+		}
+		if err != nil {
+			return fmt.Errorf("couldn't hide %s: %w", path, err)
+		}
 	}
-	info, err := os.Stat(real)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return nil
-	case err != nil:
-		return err
-	case info.IsDir():
-		return cover(real)
-	}
-	return unix.Mount("/dev/null", real, "", unix.MS_BIND, "")
+	return nil
+}
+
+// unreachable reports whether an error says that the program's user can't get to a file anyway.
+func unreachable(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
 
 // cover lays an empty folder over another.
