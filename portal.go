@@ -22,12 +22,16 @@ const (
 	AuthHeader = "header" // a fixed header, as an API key
 	AuthClient = "client_credentials"
 	AuthUser   = "authorization_code" // each user signs in by themselves
+	// AuthEnvironment is a variable in the environment of a server of ServerStdio.
+	AuthEnvironment = "environment"
 )
 
 // Kinds of servers. A record without one is of MCP.
 const (
 	ServerMCP     = ""
 	ServerOpenAPI = "openapi" // an HTTP API, whose operations are the tools
+	// ServerStdio is a program that nodes run, which speaks MCP over standard input and output.
+	ServerStdio = "stdio"
 )
 
 // Statuses of a server.
@@ -78,6 +82,14 @@ func ValidHeader(name string) bool {
 	})
 }
 
+// ValidCommand reports whether an operator may allow a program under a name:
+// ^[a-z0-9][a-z0-9-]{0,31}$.
+func ValidCommand(name string) bool {
+	return name != "" && len(name) <= 32 && name[0] != '-' && !strings.ContainsFunc(name, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-'
+	})
+}
+
 // ValidClientID reports whether OAuth's client id can be one, "" for none included.
 func ValidClientID(id string) bool { return printable(id, MaxClientID) }
 
@@ -125,10 +137,14 @@ type Server struct {
 	// ServerID prefixes its tools' names; see [ValidServerID].
 	ServerID string `json:"server_id"`
 	Name     string `json:"name"`
-	// URL is where it serves MCP over streamable HTTP, or what the paths of an API stand behind.
+	// URL is where it serves MCP over streamable HTTP, or what the paths of an API stand behind;
+	// "" for a program.
 	URL string `json:"url"`
-	// Kind is ServerMCP or ServerOpenAPI. It never changes.
+	// Kind is ServerMCP, ServerOpenAPI or ServerStdio. It never changes.
 	Kind string `json:"kind,omitempty"`
+	// Command is the name under which the operator allows a program, see [ValidCommand]. It
+	// never changes, and is set for those alone.
+	Command string `json:"command,omitempty"`
 	// DocumentURL is where the document of an API is, and is set for those alone.
 	DocumentURL string `json:"document_url,omitempty"`
 	Auth        string `json:"auth"`

@@ -35,6 +35,9 @@ func (p *Portal) Add(ctx context.Context, req ubl.Request, owner bool, s ubl.Ser
 	if err := p.checkServer(&s, secret); err != nil {
 		return nil, err
 	}
+	if err := p.checkAllowed(req.Who.TenantID, &s, secret); err != nil {
+		return nil, err
+	}
 	sealed, mac, err := p.sealSecret(secretOf(req.Who.TenantID, &s), secret)
 	if err != nil {
 		return nil, err
@@ -108,7 +111,7 @@ func (p *Portal) checkPatch(s *ubl.Server, secret *string, needed bool) error {
 		if needed {
 			return ubl.Errorf(ubl.CodeValidation, "secret: an address on another server needs it again")
 		}
-		if s.Auth == ubl.AuthHeader || s.Auth == ubl.AuthClient {
+		if s.Auth == ubl.AuthHeader || s.Auth == ubl.AuthClient || s.Auth == ubl.AuthEnvironment {
 			return p.checkPlace(s)
 		}
 		return p.checkServer(s, "")
@@ -207,6 +210,11 @@ func (p *Portal) checkServer(s *ubl.Server, secret string) error {
 			return err
 		}
 		return checkClient(s)
+	case ubl.AuthEnvironment:
+		if err := unwanted(s.Kind != ubl.ServerStdio, "auth", "environment is a program's alone"); err != nil {
+			return err
+		}
+		return unwanted(secret == "", "secret", "auth environment needs one")
 	case ubl.AuthUser:
 		if secret == "" {
 			return nil
@@ -244,6 +252,12 @@ func (p *Portal) checkPlace(s *ubl.Server) error {
 	case !ubl.ValidScopes(s.Scopes):
 		return ubl.Errorf(ubl.CodeValidation, "scopes: at most %d, of at most %d characters without blanks", ubl.MaxScopes, ubl.MaxScope)
 	}
+	if s.Kind == ubl.ServerStdio {
+		return checkProgram(s)
+	}
+	if err := unwanted(s.Command != "", "command", "only a program has one"); err != nil {
+		return err
+	}
 	if err := p.checkURL("url", s.URL); err != nil {
 		return err
 	}
@@ -267,7 +281,7 @@ func (p *Portal) checkPlace(s *ubl.Server) error {
 // checkKind checks what only servers of one kind have.
 func (p *Portal) checkKind(s *ubl.Server) error {
 	if s.Kind != ubl.ServerOpenAPI {
-		if err := unwanted(s.Kind != ubl.ServerMCP, "kind", "openapi, or none for a server of MCP"); err != nil {
+		if err := unwanted(s.Kind != ubl.ServerMCP, "kind", "openapi, stdio, or none for a server of MCP over HTTP"); err != nil {
 			return err
 		}
 		return unwanted(s.DocumentURL != "", "document_url", "only an API has a document")

@@ -22,7 +22,7 @@ type credential interface {
 // credentialOf is what a server wants to be shown.
 func (p *Portal) credentialOf(a *ubl.ServerAccess, who ubl.Identity) (credential, error) {
 	switch a.Server.Auth {
-	case ubl.AuthNone:
+	case ubl.AuthNone, ubl.AuthEnvironment: // a program was started with it
 		return noCredential{}, nil
 	case ubl.AuthUser:
 		return p.newUserCredential(a, who)
@@ -41,7 +41,11 @@ var errSecret = ubl.Errorf(ubl.CodeForbidden, "the portal has no secret for the 
 
 // secretOf is the purpose of a server's secret.
 func secretOf(t ubl.TenantID, s *ubl.Server) purpose {
-	return purpose{kind: "secret", tenant: t, server: s.ServerID, origin: originOf(s.URL)}
+	origin := originOf(s.URL)
+	if s.Kind == ubl.ServerStdio {
+		origin = "command:" + s.Command
+	}
+	return purpose{kind: "secret", tenant: t, server: s.ServerID, origin: origin}
 }
 
 type noCredential struct{}

@@ -91,6 +91,15 @@
 // that says isError; 401 and 403 are forbidden and 429 is rate_limited, as everywhere. The document is asked for with the
 // credentials only where it is on the API's own server.
 //
+// # Programs
+//
+// A server of the kind stdio is a program that the operator allows by name (package stdio). A session is one
+// process, which speaks lines of JSON-RPC over its pipes (see program): a node has one for each server of each tenant,
+// from the first call until it is idle. Bounds, redaction, pinning and outcomes are those of other servers. A line is bounded
+// as an answer is, and so is what comes between two answers. The owner's secret goes into its environment, sealed until then and bound
+// to the command's name. A process that ends, or that lets a call run out of time, makes room for another with the next call; one that ended soon
+// after its start rests as long as a server that is down. Another node starts its own: nothing that a process keeps is anybody's to rely on.
+//
 // # Outcomes
 //
 // A call that the server answered with a result is outcome ok, one whose result

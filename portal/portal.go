@@ -13,6 +13,7 @@ import (
 
 	"ubl"
 	"ubl/panics"
+	"ubl/portal/stdio"
 )
 
 // Options are what a Portal is made of. All but those with a default are needed.
@@ -43,6 +44,8 @@ type Options struct {
 	AllowPrivate func(ubl.TenantID) []netip.Prefix
 	// AllowHTTP lets servers on other machines be reached without TLS.
 	AllowHTTP bool
+	// Commands are the programs that owners may add as servers; nil for none.
+	Commands *stdio.Runner
 	// CallTimeout bounds a call: a minute where it is 0, 50 at most.
 	CallTimeout time.Duration
 }
@@ -60,6 +63,7 @@ type Portal struct {
 	private     func(ubl.TenantID) []netip.Prefix
 	allowHTTP   bool
 	callTimeout time.Duration
+	commands    *stdio.Runner
 	panics      *panics.Catcher
 
 	sealer   *sealer
@@ -97,7 +101,7 @@ func New(o Options) (*Portal, error) {
 		asker: o.Asker, feed: o.Feed, now: o.Now, random: o.Random, log: o.Log,
 		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), tenants: o.Tenants, private: o.AllowPrivate,
 		allowHTTP: o.AllowHTTP, callTimeout: min(cmp.Or(o.CallTimeout, time.Minute), 50*time.Minute),
-		sealer: sealer, sessions: newSessions(o.Panics), panics: o.Panics, ways: map[string]*outside{},
+		sealer: sealer, sessions: newSessions(o.Panics), commands: o.Commands, panics: o.Panics, ways: map[string]*outside{},
 		errand: errand, even: dialTimeout, agenda: newAgenda(), signIns: signIns{until: map[string]ubl.Time{}}, asking: make(chan struct{}, maxAsking), shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
 	}
 	if p.log == nil {

@@ -47,6 +47,18 @@ func (sh *shown) add(proof http.Header) {
 	}
 }
 
+// addWords notes what a program was started with.
+func (sh *shown) addWords(words []string) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for _, word := range words {
+		for _, part := range parts(word) {
+			sh.note(part)
+		}
+		sh.note(word)
+	}
+}
+
 func (sh *shown) note(text string) {
 	if len(text) < minSecret || slices.ContainsFunc(sh.secrets, func(s secret) bool { return s.text == text }) {
 		return

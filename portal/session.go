@@ -1,8 +1,10 @@
 package portal
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -37,7 +39,13 @@ type session struct {
 	client *mcp.ClientSession // nil for an API
 	pages  *http.Client       // for documents that are elsewhere
 	post   *poster            // nil where the SDK makes the calls
-	broken atomic.Bool
+	// program is what the session is with, nil for what is on the network. Its answers come within
+	// timeout, 0 for the portal's own.
+	program  *program
+	timeout  time.Duration
+	openedAt ubl.Time
+	endedAt  atomic.Int64 // ubl.Time, 0 for not yet
+	broken   atomic.Bool
 
 	calls  chan struct{} // one for each under way
 	usedAt atomic.Int64  // ubl.Time
@@ -69,19 +77,29 @@ func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess
 		return nil, err
 	}
 	s := &session{
-		access: a, guard: newGuard(p.ctx, p.outside(who.TenantID), cred), panics: p.panics,
+		access: a, openedAt: ubl.TimeOf(p.now()), guard: newGuard(p.ctx, p.outside(who.TenantID), cred), panics: p.panics,
 		calls: make(chan struct{}, maxCalls), listeners: map[string]*listener{}, asks: asks,
 	}
 	if a.Server.Kind == ubl.ServerOpenAPI { // each request stands by itself
 		s.guard.api, s.pages = true, p.plainClient(who.TenantID)
 		return s, nil
 	}
+	if a.Server.Kind == ubl.ServerStdio {
+		if err := p.start(who, s); err != nil {
+			s.guard.kill()
+			return nil, err
+		}
+	}
 	ctx, why := withReason(ctx)
 	if err := p.connected(ctx, s, changed); err != nil {
+		reason := cmp.Or(why.get(), s.reason(err))
 		s.guard.kill()
-		return nil, explain(err, why.get())
+		if s.program != nil {
+			_ = s.program.Close()
+		}
+		return nil, explain(err, reason)
 	}
-	if !p.spawn(s.watch) {
+	if !p.spawn(func() { s.watch(p.now) }) {
 		s.close()
 		return nil, errClosed
 	}
@@ -89,12 +107,16 @@ func (p *Portal) open(ctx context.Context, who ubl.Identity, a *ubl.ServerAccess
 }
 
 // watch waits for the end of the session, from either side.
-func (s *session) watch() {
+func (s *session) watch(now func() time.Time) {
 	stop := context.AfterFunc(s.guard.life, func() { _ = s.client.Close() })
 	defer stop()
 	_ = s.client.Wait()
 	s.broken.Store(true)
+	s.endedAt.Store(int64(ubl.TimeOf(now())))
 	s.guard.kill()
+	if s.program != nil {
+		_ = s.program.Close()
+	}
 }
 
 // connected waits for the client, but no longer than ctx: one that comes too late
@@ -158,6 +180,10 @@ func (s *session) connect(ctx context.Context, version string, changed func()) (
 		opts.ElicitationHandler = s.elicited
 	}
 	client := mcp.NewClient(me, opts)
+	if s.program != nil {
+		opened, err := client.Connect(ctx, s.program, nil)
+		return opened, nil, err
+	}
 	way := &http.Client{Transport: s.guard, CheckRedirect: sameOrigin}
 	opened, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint: s.access.Server.URL, MaxRetries: 1, MaxEventSize: maxAnswer, HTTPClient: way,
@@ -286,7 +312,7 @@ func (s *session) bySDK(ctx context.Context, tool string, c *call) (*ubl.ToolRes
 
 // stale reports whether the session should make room for another.
 func (s *session) stale() bool {
-	return s.broken.Load() || s.guard.life.Err() != nil || s.guard.deaf.Load() && len(s.calls) == 0
+	return s.broken.Load() || s.program != nil && s.program.silent.Load() || s.guard.life.Err() != nil || s.guard.deaf.Load() && len(s.calls) == 0
 }
 
 // close says good-bye, and cuts off what then is still under way.
@@ -302,8 +328,16 @@ func (s *session) close() {
 // do asks the server, and explains its failure: the SDK's own text quotes what the
 // server sent.
 func (s *session) do(ctx context.Context, fn func(context.Context, *session) error) error {
+	if s.timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, s.timeout)
+		defer cancel()
+		ctx = limited
+	}
 	ctx, why := withReason(ctx)
 	err := fn(ctx, s)
+	if reason := s.reason(err); reason != nil {
+		return explain(err, reason)
+	}
 	switch {
 	case err == nil || lost(err):
 		return err
@@ -311,6 +345,21 @@ func (s *session) do(ctx context.Context, fn func(context.Context, *session) err
 		return errFlood.Because(err)
 	}
 	return explain(err, why.get())
+}
+
+// reason is why a program failed to answer; nil for what is no program, or failed otherwise. One
+// that lets a call run out of time makes room for another, since it may hang.
+func (s *session) reason(failed error) error {
+	switch {
+	case failed == nil || s.program == nil:
+		return nil
+	case errors.Is(failed, context.DeadlineExceeded):
+		s.broken.Store(true)
+		return s.program.reason()
+	case errors.Is(failed, mcp.ErrConnectionClosed) || errors.Is(failed, io.EOF):
+		return s.program.endsSoon()
+	}
+	return s.program.reason()
 }
 
 // lost reports whether the server has forgotten the session: nothing was done,

@@ -115,6 +115,14 @@ func (p *Portal) ready(ctx context.Context, who ubl.Identity, serverID string, s
 	if sl.checked == number && ubl.TimeOf(p.now()) < sl.downUntil {
 		return sl.down
 	}
+	if s := sl.s; s != nil && sl.checked == number {
+		now := ubl.TimeOf(p.now())
+		if until, why := s.rests(now); now < until {
+			p.retire(sl)
+			sl.down, sl.downUntil = why, until
+			return why
+		}
+	}
 	access, err := p.openServer(ctx, who, serverID)
 	if err != nil {
 		return err

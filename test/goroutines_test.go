@@ -34,6 +34,7 @@ var unguarded = map[string]string{
 	"gateway/provider.go ask":                 "the timer cancels",
 	"limits/listen.go part":                   "reads what nobody looks at, and closes the connection",
 	"office/replay.go join":                   "the timer counts one reader less",
+	"portal/program.go start":                 "the timer ends a program",
 	"portal/session.go watch":                 "the timer closes a session",
 	"portal/session.go close":                 "the timer cancels",
 	"portal/flight.go Begin":                  "the timer cancels",

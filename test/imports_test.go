@@ -38,6 +38,7 @@ var outside = map[string][]string{
 	"ubl/transport/public":     {"github.com/maypok86/otter/v2", "golang.org/x/sync/semaphore", "golang.org/x/sync/singleflight"},
 	"ubl/transport/sse":        {"github.com/go-chi/chi/v5", "golang.org/x/sync/semaphore"},
 	"ubl/transport/oauth":      {"github.com/go-chi/chi/v5"},
+	"ubl/portal/stdio":         {"golang.org/x/sys/unix"},
 	"ubl/portal/openapi":       {"github.com/getkin/kin-openapi/openapi3", "go.yaml.in/yaml/v4"},
 }
 

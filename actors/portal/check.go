@@ -27,10 +27,16 @@ func checkServer(s *ubl.Server, secret []byte) error {
 		return bad("server_id", "it must be 1 to 32 of a-z, 0-9 and -, and no word that our own tools begin with")
 	case ubl.CheckName(s.Name) != nil:
 		return bad("name", ubl.AsError(ubl.CheckName(s.Name)).Message)
+	case s.Kind == ubl.ServerStdio:
+		if err := checkProgram(s); err != nil {
+			return err
+		}
 	case !validURL(s.URL):
 		return bad("url", "it must be an http or https URL without credentials and fragment")
 	case s.Kind != ubl.ServerMCP && s.Kind != ubl.ServerOpenAPI:
 		return bad("kind", "it is no kind of server")
+	case s.Command != "":
+		return bad("command", "only a program has one")
 	case (s.Kind == ubl.ServerOpenAPI) != (s.DocumentURL != "") || s.DocumentURL != "" && !validURL(s.DocumentURL):
 		return bad("document_url", "it must be an http or https URL without credentials and fragment, for an API and only there")
 	case s.Kind == ubl.ServerOpenAPI && s.Auth == ubl.AuthUser:
@@ -47,8 +53,26 @@ func checkServer(s *ubl.Server, secret []byte) error {
 		return bad("client_id", "it is too long or holds what can't be in one")
 	case !ubl.ValidScopes(s.Scopes):
 		return bad("scopes", "they are too many, too long or hold what can't be in one")
-	case len(secret) > ubl.MaxSealed:
+	}
+	if len(secret) > ubl.MaxSealed {
 		return ubl.Errorf(ubl.CodeTooLarge, "the secret is larger than %d bytes when sealed", ubl.MaxSealed)
+	}
+	return nil
+}
+
+// checkProgram refuses what a program doesn't have: it is known by the name of its command alone.
+func checkProgram(s *ubl.Server) error {
+	switch {
+	case !ubl.ValidCommand(s.Command):
+		return bad("command", "it must be 1 to 32 of a-z, 0-9 and -")
+	case s.URL != "":
+		return bad("url", "a program has none")
+	case s.DocumentURL != "":
+		return bad("document_url", "only an API has one")
+	case s.Auth != ubl.AuthNone && s.Auth != ubl.AuthEnvironment:
+		return bad("auth", "of a program it is none or environment")
+	case s.Header != "" || s.TokenURL != "" || s.AuthorizeURL != "" || s.ClientID != "" || len(s.Scopes) > 0:
+		return bad("auth", "a program has no header and no OAuth")
 	}
 	return nil
 }

@@ -70,6 +70,7 @@ type terms struct {
 	Disabled     bool     `json:"disabled"`
 	Kind         string   `json:"kind,omitempty"`
 	DocumentURL  string   `json:"document_url,omitempty"`
+	Command      string   `json:"command,omitempty"`
 }
 
 // committed draws the server's salt and commits to its terms, and to its URL by itself. All
@@ -81,7 +82,7 @@ func committed(s *ubl.Server, random io.Reader) (fields ubl.Fields, err error) {
 	data, err := json.Marshal(terms{
 		Server: s.ServerID, Name: s.Name, URL: s.URL, Auth: s.Auth, Header: s.Header, TokenURL: s.TokenURL,
 		AuthorizeURL: s.AuthorizeURL, ClientID: s.ClientID, Scopes: append([]string{}, s.Scopes...), Disabled: s.Disabled,
-		Kind: s.Kind, DocumentURL: s.DocumentURL,
+		Kind: s.Kind, DocumentURL: s.DocumentURL, Command: s.Command,
 	})
 	if err == nil {
 		data, err = ubl.Canonical(data)

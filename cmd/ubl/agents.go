@@ -39,9 +39,13 @@ func (c *serveCmd) agents(p *program, n *node, at string, log *slog.Logger) (*ag
 	if err != nil {
 		return nil, err
 	}
+	commands, err := c.commands(p, n, log)
+	if err != nil {
+		return nil, err
+	}
 	outside, err := portal.New(portal.Options{
 		Asker: n.asker, Feed: n.feed, Keys: n.derived("portal"), Now: p.now, Random: p.random, Log: log, Panics: n.panics,
-		PublicURL: at, Version: version(), Tenants: n.withServers, AllowPrivate: c.networks(p),
+		PublicURL: at, Version: version(), Tenants: n.withServers, AllowPrivate: c.networks(p), Commands: commands,
 	})
 	if err != nil {
 		return nil, err

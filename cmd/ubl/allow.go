@@ -18,7 +18,8 @@ type allowFlags struct {
 
 // portalSection is the section portal of the YAML file.
 type portalSection struct {
-	Allow []allowance `yaml:"allow"`
+	Allow    []allowance               `yaml:"allow"`
+	Commands map[string]commandSection `yaml:"commands"`
 }
 
 // allowance is a network that the servers of a tenant may be in, of all with "*".
@@ -54,7 +55,7 @@ func takePortal(file map[string]any) (s portalSection, err error) {
 			return s, fmt.Errorf("the YAML file's portal.allow[%d].%w", i, err)
 		}
 	}
-	return s, nil
+	return s, checkNames(s.Commands)
 }
 
 func (f *allowFlags) check() error {

@@ -174,6 +174,7 @@ func (c *cli) BeforeResolve(ctx *kong.Context, p *program) error {
 		if err != nil {
 			return err
 		}
+		p.configFile = path
 		named = maps.Clone(file) // sections are taken out below
 		if p.gateway, err = takeGateway(file); err != nil {
 			return err

@@ -6,11 +6,13 @@ import (
 	"os/signal"
 	"syscall"
 
+	"ubl/portal/stdio"
 	"ubl/transport/mcp/script"
 )
 
 func main() {
 	script.RunIfChild()
+	stdio.RunIfChild()
 	keepPrivate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal the default is back: a second one ends the process

@@ -58,6 +58,8 @@ type program struct {
 	bucket *bucket.Options
 	// portal is the one that says where servers of tools may be.
 	portal portalSection
+	// configFile is the YAML file, "" for none.
+	configFile string
 }
 
 // Run runs one command line and returns its exit code. Environment entries are

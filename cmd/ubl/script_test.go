@@ -18,12 +18,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ubl"
+	"ubl/portal/stdio"
 	"ubl/test/nameserver"
 	"ubl/transport/mcp/script"
 )
 
 func TestMain(m *testing.M) {
 	script.RunIfChild()
+	stdio.RunIfChild()
 	testscript.Main(m, map[string]func(){"ubl": main})
 }
 

@@ -27,9 +27,11 @@ func TestTermsOfAServerLeaveATrace(t *testing.T) {
 		"name": `"Another"`, "url": `"https://other.example/mcp"`, "auth": `"none"`, "header": `"X-Other"`,
 		"token_url": `"https://id.example/token"`, "authorize_url": `"https://id.example/authorize"`, "client_id": `"c1"`,
 		"scopes": `["read"]`, "disabled": "true", "kind": `"openapi"`, "document_url": `"https://one.example/openapi.json"`,
+		"command": `"files"`,
 	}
-	// Only an API has a document, and it has one.
-	needs := map[string]string{"kind": `,"document_url":"https://one.example/other.json"`, "document_url": `,"kind":"openapi"`}
+	// Only an API has a document, and it has one; only a program has a command, and no address.
+	needs := map[string]string{"kind": `,"document_url":"https://one.example/other.json"`, "document_url": `,"kind":"openapi"`,
+		"command": `,"kind":"stdio","url":"","auth":"none","header":""`}
 	add := func(t *testing.T, changes string) (shown, receipt map[string]any) {
 		t.Helper()
 		s := ubl.Server{ServerID: "s", Name: "One", URL: "https://one.example/mcp", Auth: ubl.AuthHeader, Header: "X-Key"}
@@ -82,7 +84,7 @@ func termsOf(t *testing.T, shown map[string]any) string {
 	if shown["scopes"] != nil {
 		terms["scopes"] = shown["scopes"]
 	}
-	for _, name := range []string{"kind", "document_url"} { // which came later
+	for _, name := range []string{"kind", "document_url", "command"} { // which came later
 		if shown[name] != nil {
 			terms[name] = shown[name]
 		}

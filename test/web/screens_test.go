@@ -74,6 +74,7 @@ func furnish(t *testing.T, s *server) []screen {
 		{"tool", "/ui/servers/weather/weather.forecast", "Who may use it"},
 		{"own-tool", "/ui/servers/ubl/t:messenger.send", "Posts a message to a room"},
 		{"new-server", "/ui/new-server", "How does it learn"},
+		{"new-program", "/ui/new-program", "says which programs"},
 		{"find-servers", "/ui/find-servers", "registry"},
 		{"budget", "/ui/budget", "of 200,000 tokens"},
 		{"agreement", "/ui/agreements/a:room:r:general", "read and write messages"},

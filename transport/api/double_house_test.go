@@ -161,6 +161,8 @@ func (o outside) Sync(_ context.Context, req ubl.Request, owner bool, serverID s
 	return &weather, o.wrote("Sync %s by %s, owner %t, key %s", serverID, req.Who.UserID, owner, req.Key)
 }
 
+func (o outside) Commands(ubl.TenantID) []string { return []string{"files"} }
+
 func (o outside) Discover(_ context.Context, who ubl.Identity, owner bool, registryURL string) ([]*ubl.RegistryServer, error) {
 	return []*ubl.RegistryServer{{Name: "com.example/weather", Description: "Forecasts", Version: "1.0.0", URL: "https://mcp.example.com/mcp", Headers: []string{}}},
 		o.wrote("Discover %s by %s, owner %t", registryURL, who.UserID, owner)

@@ -11,7 +11,8 @@ import (
 func portal(ctx context.Context) ubl.Name { return ubl.PortalName(caller(ctx).TenantID) }
 
 type serversAnswer struct {
-	Servers []*ubl.Server `json:"servers"`
+	Servers  []*ubl.Server `json:"servers"`
+	Commands []string      `json:"commands"`
 	Paged
 }
 
@@ -24,7 +25,7 @@ func (a *API) listServers(ctx context.Context, in *PageQuery) (any, error) {
 		return nil, err
 	}
 	part, rest, err := cut(*in, s, ascending, func(s *ubl.Server) string { return s.ServerID })
-	return serversAnswer{part, rest}, err
+	return serversAnswer{part, a.Portal.Commands(caller(ctx).TenantID), rest}, err
 }
 
 type addServerInput struct {
@@ -32,12 +33,13 @@ type addServerInput struct {
 		Keyed
 		ServerID     string   `json:"server_id" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" doc:"Stands before the names of its tools: server_id.tool." example:"weather"`
 		Name         string   `json:"name" minLength:"1" maxLength:"128" doc:"What to call the server." example:"Weather"`
-		URL          string   `json:"url" minLength:"1" maxLength:"2048" doc:"Where it serves streamable HTTP; of an API, what its paths stand behind." example:"https://mcp.example.com/mcp"`
-		Kind         string   `json:"kind,omitempty" enum:"openapi" doc:"openapi for an HTTP API, whose operations become tools; nothing for a server of MCP."`
+		URL          string   `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where it serves streamable HTTP; of an API, what its paths stand behind; of a program nothing." example:"https://mcp.example.com/mcp"`
+		Kind         string   `json:"kind,omitempty" enum:"openapi,stdio" doc:"openapi for an HTTP API, whose operations become tools; stdio for a program that the server runs; nothing for a server of MCP at an address."`
+		Command      string   `json:"command,omitempty" maxLength:"32" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" doc:"Which of the programs that the operator allows, by name, of kind stdio and only there. The list of servers has the names in commands."`
 		DocumentURL  string   `json:"document_url,omitempty" maxLength:"2048" doc:"Where the API's OpenAPI document is, 3.0 or 3.1 in JSON or YAML, of at most 2 MiB; for an API and only there."`
-		Auth         string   `json:"auth,omitempty" enum:"none,header,client_credentials,authorization_code" default:"none" doc:"How it learns who is calling: not at all, by a fixed header, by OAuth for the tenant, or by OAuth for each user."`
+		Auth         string   `json:"auth,omitempty" enum:"none,header,client_credentials,authorization_code,environment" default:"none" doc:"How it learns who is calling: not at all, by a fixed header, by OAuth for the tenant, by OAuth for each user, or, a program, by a variable of its environment."`
 		Header       string   `json:"header,omitempty" minLength:"1" maxLength:"128" pattern:"^[A-Za-z0-9-]+$" doc:"The name of the fixed header; its value is the secret." example:"Authorization"`
-		Secret       string   `json:"secret,omitempty" maxLength:"8192" doc:"The header's value with its scheme, or the OAuth client's secret: at least 8 bytes, behind the scheme and as the password of Basic, since shorter ones can't be kept out of what the server answers. Blanks around it are left out. It is sealed and never shown."`
+		Secret       string   `json:"secret,omitempty" maxLength:"8192" doc:"The header's value with its scheme, the OAuth client's secret, or what a program needs: at least 8 bytes, behind the scheme and as the password of Basic, since shorter ones can't be kept out of what the server answers. Blanks around it are left out. It is sealed and never shown."`
 		TokenURL     string   `json:"token_url,omitempty" maxLength:"2048" doc:"OAuth's; needed with a secret, which goes nowhere else, and where it is on another host than the issuer."`
 		AuthorizeURL string   `json:"authorize_url,omitempty" maxLength:"2048" doc:"OAuth's, where it can't be discovered or is on another host than the issuer."`
 		ClientID     string   `json:"client_id,omitempty" maxLength:"256" doc:"OAuth's; one is registered where the server lets it."`
@@ -51,13 +53,16 @@ type serverAnswer struct {
 
 func (a *API) addServer(ctx context.Context, in *addServerInput) (any, error) {
 	b := &in.Body
+	if b.Kind != ubl.ServerStdio && b.URL == "" {
+		return nil, invalid("body.url", "is missing")
+	}
 	if err := ubl.CheckName(b.Name); err != nil {
 		return nil, err
 	}
 	if err := owners(ctx); err != nil {
 		return nil, err
 	}
-	s, err := a.Portal.Add(ctx, envelope.Command(ctx, b.Key), true, ubl.Server{ServerID: b.ServerID, Name: b.Name, URL: b.URL, Auth: b.Auth, Kind: b.Kind, DocumentURL: b.DocumentURL,
+	s, err := a.Portal.Add(ctx, envelope.Command(ctx, b.Key), true, ubl.Server{ServerID: b.ServerID, Name: b.Name, URL: b.URL, Auth: b.Auth, Kind: b.Kind, Command: b.Command, DocumentURL: b.DocumentURL,
 		Header: b.Header, TokenURL: b.TokenURL, AuthorizeURL: b.AuthorizeURL, ClientID: b.ClientID, Scopes: b.Scopes}, b.Secret)
 	return serverAnswer{s}, err
 }

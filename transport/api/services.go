@@ -27,6 +27,8 @@ type Portal interface {
 	// Update changes a server. The secret, unless nil, is plain and replaces the
 	// old one, "" forgets it; the patch's own is not looked at.
 	Update(ctx context.Context, req ubl.Request, owner bool, serverID string, patch ubl.ServerPatch, secret *string) (*ubl.Server, error)
+	// Commands are the names of the programs that a tenant's owners may add.
+	Commands(tenant ubl.TenantID) []string
 	// Shown is a copy of a server with what this node knows of its state.
 	Shown(tenant ubl.TenantID, server *ubl.Server) *ubl.Server
 	// Remove forgets a server with its tools, and answers it as it was.

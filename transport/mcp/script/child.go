@@ -48,7 +48,7 @@ func child(in io.Reader, out io.Writer) int {
 	debug.SetMaxStack(64 << 20)
 	err := errors.New("the job has no bounds")
 	if job.Memory > 0 && job.CPU > 0 {
-		err = confine(job.Memory, job.CPU)
+		err = limit(job.Memory, job.CPU)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err) // for the operator: the runner passes it on

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ubl/confine"
 )
 
 // begin starts a child with a program, whose first call is handed to look.
@@ -84,7 +86,7 @@ func TestAChildHasNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, fields, _ := strings.Cut(string(stat), ") ")
-			if nice := strings.Fields(fields)[16]; nice != strconv.Itoa(niceness) {
+			if nice := strings.Fields(fields)[16]; nice != strconv.Itoa(confine.Niceness) {
 				t.Errorf("a thread has the priority %s", nice)
 			}
 		}

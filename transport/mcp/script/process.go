@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"ubl/confine"
 )
 
 // process is a child as its runner has it. It belongs to one run.
@@ -27,7 +29,7 @@ func (r *Runner) spawn(ctx context.Context) (*process, error) {
 	c := &process{cmd: exec.CommandContext(ctx, r.o.Path, argument)}
 	c.cmd.Env, c.cmd.Dir = []string{}, "/"
 	c.cmd.Stderr, c.cmd.WaitDelay = &c.last, time.Second
-	apart(c.cmd)
+	confine.Apart(c.cmd)
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"ubl"
+	"ubl/confine"
 	"ubl/turns"
 )
 
@@ -40,7 +41,7 @@ type Runner struct {
 
 // New makes a Runner. It starts nothing.
 func New(o Options) *Runner {
-	o.Path = cmp.Or(o.Path, thisProgram())
+	o.Path = cmp.Or(o.Path, confine.ThisProgram())
 	o.AtOnce, o.PerTenant = cmp.Or(o.AtOnce, 4), cmp.Or(o.PerTenant, 2)
 	o.Patience = cmp.Or(o.Patience, 10*time.Second)
 	o.Memory, o.CPU = cmp.Or(o.Memory, 128<<20), cmp.Or(o.CPU, 10*time.Second)

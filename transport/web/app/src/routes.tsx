@@ -57,6 +57,7 @@ export const routes: Route[] = [
   { pattern: '/ui/members', section: 'more', screen: lazy(() => import('./screens/members/Members')) },
   { pattern: '/ui/servers', section: 'more', screen: lazy(() => import('./screens/servers/Servers')) },
   { pattern: '/ui/new-server', section: 'more', screen: lazy(() => import('./screens/servers/AddServer')) },
+  { pattern: '/ui/new-program', section: 'more', screen: lazy(() => import('./screens/servers/AddProgram')) },
   { pattern: '/ui/find-servers', section: 'more', screen: lazy(() => import('./screens/servers/Discover')) },
   { pattern: '/ui/servers/:id', section: 'more', screen: lazy(() => import('./screens/servers/Server')) },
   { pattern: '/ui/servers/:id/:tool', section: 'more', screen: lazy(() => import('./screens/servers/Tool')) },

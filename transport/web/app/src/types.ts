@@ -362,9 +362,10 @@ export interface Server {
   server_id: string;
   name: string;
   url: string;
-  kind?: 'openapi'; // an HTTP API; none for a server of MCP
+  kind?: 'openapi' | 'stdio'; // an HTTP API, a program that nodes run; none for a server of MCP over HTTP
+  command?: string; // the operator's name of a program
   document_url?: string; // of an API
-  auth: 'none' | 'header' | 'client_credentials' | 'authorization_code';
+  auth: 'none' | 'header' | 'client_credentials' | 'authorization_code' | 'environment';
   header?: string;
   token_url?: string;
   authorize_url?: string;

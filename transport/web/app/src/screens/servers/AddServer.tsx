@@ -19,10 +19,10 @@ const auths = [
 ] as const;
 
 // slug makes an id of a name: "Acme Tickets" is "acme-tickets".
-const slug = (name: string) =>
+export const slug = (name: string) =>
   name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 32);
 
-const well = /^[a-z0-9][a-z0-9-]{0,31}$/;
+export const well = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 // AddServer makes an external MCP server known. What a registry said of it comes in
 // the address.

@@ -42,7 +42,7 @@ export function Secret({ of, onChange }: { of: Server; onChange: (now: Server) =
             </>
           }
         >
-          <Field label={of.header ? `Value of ${of.header}` : 'Secret of the OAuth client'} type="password" autocomplete="off" maxLength={8192} value={secret} onValue={setSecret} hint="Nothing forgets the one that is kept." />
+          <Field label={of.header ? `Value of ${of.header}` : of.command ? 'Secret of the program' : 'Secret of the OAuth client'} type="password" autocomplete="off" maxLength={8192} value={secret} onValue={setSecret} hint="Nothing forgets the one that is kept." />
           <Problem of={act.problem} />
         </Dialog>
       )}

@@ -14,6 +14,7 @@ import { useLoad } from '../../ui/useLoad';
 import { own, servers } from './api';
 
 const add = () => go('/ui/new-server');
+const run = () => go('/ui/new-program');
 const find = () => go('/ui/find-servers');
 
 // Servers is this server and the others whose tools the tenant knows.
@@ -30,6 +31,7 @@ export default function Servers() {
             icon="plus"
             items={[
               { label: 'By its address', icon: 'link', onSelect: add },
+              ...(list.data?.commands.length ? ([{ label: 'A program of this server', icon: 'tool', onSelect: run }] as const) : []),
               { label: 'From a registry', icon: 'search', onSelect: find },
             ]}
           />
@@ -71,7 +73,7 @@ function None() {
   );
 }
 
-const summary = (s: Server) => [count(s.tools, 'tool'), hostOf(s.url), s.connected === undefined ? '' : s.connected ? 'connected' : 'not connected'].filter(Boolean).join(' · ');
+const summary = (s: Server) => [count(s.tools, 'tool'), s.command ?? hostOf(s.url), s.connected === undefined ? '' : s.connected ? 'connected' : 'not connected'].filter(Boolean).join(' · ');
 
 export function hostOf(url: string): string {
   try {

@@ -6,7 +6,7 @@ import type { Server, Tool, ToolAccess } from '../../types';
 // own is the id under which this server's tools stand.
 export const own = 'ubl';
 
-export const servers = (signal?: AbortSignal) => get<{ servers: Server[] }>('/api/portal/servers', { signal });
+export const servers = (signal?: AbortSignal) => get<{ servers: Server[]; commands: string[] }>('/api/portal/servers', { signal });
 
 // slow is how long a request may take for which another server is asked, in ms.
 const slow = 120_000;
@@ -25,7 +25,9 @@ export const disconnect = (id: string) => del<{ server: Server }>(at`/api/portal
 export interface NewServer {
   server_id: string;
   name: string;
-  url: string;
+  url?: string;
+  kind?: 'stdio';
+  command?: string;
   auth: Server['auth'];
   header?: string;
   secret?: string;
