@@ -22,8 +22,8 @@ package reading
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"slices"
+	"strconv"
 
 	"ubl"
 )
@@ -43,6 +43,9 @@ const maxCounted = 10_000
 
 // Read is the mark once its holder has read up to seq, which may be further back.
 func (m Mark) Read(seq int64) Mark {
+	if len(m.For) == 0 {
+		return Mark{Seq: seq}
+	}
 	return Mark{seq, slices.DeleteFunc(slices.Clone(m.For), func(n int64) bool { return n <= seq })}
 }
 
@@ -60,13 +63,21 @@ func (m Mark) Without(seq int64) (Mark, bool) {
 	return Mark{m.Seq, slices.DeleteFunc(slices.Clone(m.For), func(n int64) bool { return n == seq })}, true
 }
 
-// Encode is the stored form.
+// Encode is the stored form. It is written by hand: each message moves its author's mark.
 func (m Mark) Encode() []byte {
-	b, err := json.Marshal(m)
-	if err != nil { // it holds only numbers
-		panic(fmt.Sprintf("reading: couldn't encode a mark: %v", err))
+	b := strconv.AppendInt(append(make([]byte, 0, 32), `{"seq":`...), m.Seq, 10)
+	for i, seq := range m.For {
+		if i == 0 {
+			b = append(b, `,"for":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, seq, 10)
 	}
-	return b
+	if len(m.For) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
 }
 
 // DecodeMark reads the stored form.
