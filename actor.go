@@ -152,6 +152,9 @@ const (
 	EventRoomCreated  = "room.created"
 	EventMemberJoined = "room.member_joined"
 	EventGap          = "room.gap"
+	// EventRoomRead tells how far somebody has read; its payload is a [ReadMark]. Only they
+	// hear of it.
+	EventRoomRead = "room.read"
 	// EventRoomLeft tells whoever follows all of their rooms that one is theirs no
 	// longer. No actor publishes it: streams make it where they notice.
 	EventRoomLeft = "room.left"

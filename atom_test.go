@@ -134,6 +134,11 @@ func TestMessageJSON(t *testing.T) {
 			to := ubl.MessageID("m:0")
 			m.ReplyTo = &to
 		}
+		if rapid.Bool().Draw(t, "is in a thread") {
+			root := ubl.MessageID("m:-1")
+			m.Thread = &root
+		}
+		m.Body.Mentions = rapid.SliceOfN(rapid.SampledFrom([]ubl.Mention{"u:ana", "u:bob", ubl.MentionRoom}), 0, 3).Draw(t, "mentions")
 		got := m.AppendJSON(nil)
 		general, err := json.Marshal(m)
 		if err != nil {
@@ -162,6 +167,7 @@ func TestEventData(t *testing.T) {
 			ubl.EventMemberJoined: ubl.MemberPayload("u:ana", ubl.RoleOwner),
 			ubl.EventGap:          ubl.GapPayload(3, 9),
 			ubl.EventRoomLeft:     ubl.RoomLeftPayload("u:ana"),
+			ubl.EventRoomRead:     ubl.ReadPayload(ubl.ReadMark{UserID: "u:ana", ReadSeq: 7}),
 		} {
 			e := ubl.Event{Kind: kind, TenantID: "t:a.b", RoomID: "r:x", TS: 5, Payload: payload}
 			data := e.AppendData(nil)

@@ -18,6 +18,10 @@ func TestHashVectors(t *testing.T) {
 	if got, want := ubl.BodyHash(ubl.Body{Text: "hello"}.Canonical()), "b:cbbbdcd27692344de5dbab3abcaba413fb0f45307267de7081401576df1cb176"; got != want {
 		t.Errorf("body hash = %s, want %s", got, want)
 	}
+	said := ubl.Body{Mentions: []ubl.Mention{"@room", "u:bob"}, Text: "hello"}
+	if got, want := ubl.BodyHash(said.Canonical()), "b:aa3222026d27a2794c567cd27758076bb7e80ffc07c617ebfb6ae430cd6dc39e"; got != want {
+		t.Errorf("a body with mentions is %s, want %s", got, want)
+	}
 	cid := ubl.CID([]byte(`{"a":1}`))
 	if want := "c:015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862"; cid != want {
 		t.Errorf("cid = %s, want %s", cid, want)

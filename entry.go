@@ -119,9 +119,7 @@ const (
 )
 
 // TextContent is the body of a message of text.
-func TextContent(text string) TypedBody {
-	return TypedBody{Type: ContentText, JSON: Body{Text: text}.Canonical()}
-}
+func TextContent(text string) TypedBody { return Body{Text: text}.Content() }
 
 // ReactionContent is the body of a reaction.
 func ReactionContent(key string) TypedBody {
@@ -252,7 +250,9 @@ type Entry struct {
 	// proposal the entry that told of it first.
 	Target   *MessageID `json:"target,omitempty"`
 	TenantID TenantID   `json:"tenant_id"`
-	Type     EntryType  `json:"type"`
+	// Thread is the message that the thread began with that this message is in.
+	Thread *MessageID `json:"thread,omitempty"`
+	Type   EntryType  `json:"type"`
 }
 
 // Redacted is the redaction of an entry.
@@ -267,13 +267,13 @@ func (e *Entry) Encode() json.RawMessage { return canonical(e) }
 
 // Entry is the message as an entry, with its salt.
 func (m *Message) Entry(salt Salt) *Entry {
-	c := TextContent(m.Body.Text)
+	c := m.Body.Content()
 	if m.Type == TypeSystem {
 		c.Type = ContentSystem
 	}
 	return &Entry{
 		AuthorID: m.SenderID, Body: &c, ID: m.MsgID, ImportedFrom: m.ImportedFrom, Kind: EntryKind, Receipt: m.Receipt, ReplyTo: m.ReplyTo,
-		RoomID: m.RoomID, RoomSeq: m.RoomSeq, Salt: salt, SentAt: m.SentAt, TenantID: m.TenantID, Type: EntryMessage,
+		RoomID: m.RoomID, RoomSeq: m.RoomSeq, Salt: salt, SentAt: m.SentAt, TenantID: m.TenantID, Thread: m.Thread, Type: EntryMessage,
 	}
 }
 
@@ -298,6 +298,7 @@ type (
 		Type    EntryType
 		Target  MessageID // "" for a message
 		ReplyTo MessageID // "" for none
+		Thread  MessageID // of a message: the one that began the thread, "" for none
 		Body    TypedBody
 		// ImportedFrom says that the entry was made elsewhere first; nil for none. Owners that
 		// have no mandate.

@@ -234,6 +234,8 @@ type RoomEntry struct {
 	LastMessage json.RawMessage
 	// Messages is that of [Head].
 	Messages int64
+	// Read is how far the caller has read, nil where they are no member.
+	Read *ReadState
 	// Failed and FailedWhy say why a member's room gave no details that were asked for.
 	Failed    Code
 	FailedWhy string

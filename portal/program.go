@@ -20,8 +20,8 @@ import (
 
 // Bounds of what a program says between two answers to what it was asked.
 const (
-	maxRequests = 64 // requests of its own
-	maxUnasked   = 10_000 // messages that are no answer
+	maxAsked   = 64     // requests of its own
+	maxUnasked = 10_000 // messages that are no answer
 )
 
 // Why a program is given up.
@@ -203,7 +203,7 @@ func (g *program) admit(m jsonrpc.Message) error {
 			g.questions++
 		}
 	}
-	if g.unasked++; g.unasked > maxUnasked || g.questions > maxRequests {
+	if g.unasked++; g.unasked > maxUnasked || g.questions > maxAsked {
 		return g.gaveUp(errFlood)
 	}
 	return nil

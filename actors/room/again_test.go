@@ -42,6 +42,7 @@ func TestAnsweredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(plans, ubl.PostEntry{Request: h.Request(ana), Type: ubl.EntryEdit, Target: said.MsgID, Body: ubl.TextContent("do <that>\u2028")})
+	ask(plans, ubl.SendMessage{Request: h.Request(ana), Text: "who?", Mentions: []ubl.Mention{ubl.MentionRoom}, ReplyTo: said.MsgID, Thread: said.MsgID})
 	ask(plans, ubl.AddMember{Request: h.Request(ana), Member: entry})
 	ask(plans, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
 	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, Join: &join}})

@@ -27,6 +27,7 @@ func (s *State) noting(p *plan, kind ubl.EntryType, body ubl.TypedBody, by ubl.I
 		ubl.Str("room_id", s.Summary.RoomID), ubl.Int("room_seq", next.seq),
 	})
 	p.Records = append(p.Records, s.counting())
+	s.news(p, next.post, nil, nil)
 	p.Beside, p.Event.RoomSeq = e, next.seq
 	s.oldestOf(p, at)
 	return e.Entry, nil

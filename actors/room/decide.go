@@ -71,6 +71,7 @@ func (s *State) decideSending(c *sending, at actors.Moment) (*plan, error) {
 func (s *State) joining(change ubl.Changed, m ubl.Member, by ubl.Identity, at actors.Moment) (*plan, error) {
 	p, err := s.changing(change, s.entries().Set(m), by, at)
 	if err == nil {
+		s.coming(p, m.UserID)
 		err = s.greeting(p, m, by, at)
 	}
 	return p, err
@@ -78,7 +79,7 @@ func (s *State) joining(change ubl.Changed, m ubl.Member, by ubl.Identity, at ac
 
 // greeting adds the message that tells of a new member to those who read only messages.
 func (s *State) greeting(p *plan, m ubl.Member, by ubl.Identity, at actors.Moment) (err error) {
-	p.Also, err = s.behind(p, at).posting(by, at, ubl.TypeSystem, string(m.UserID)+" joined", "")
+	p.Also, err = s.behind(p, at).posting(by, at, text{kind: ubl.TypeSystem, body: ubl.Body{Text: string(m.UserID) + " joined"}})
 	return err
 }
 
@@ -131,10 +132,24 @@ func (s *State) decideRemove(c ubl.RemoveMember, at actors.Moment) (*plan, error
 		how = ubl.MemberLeft
 	}
 	p, err := s.changing(how, change, c.Who, at)
+	if err == nil {
+		s.leaving(p, change)
+	}
 	if err == nil && change.Heir != nil && change.Sealed {
 		err = s.greeting(p, *change.Heir, c.Who, at)
 	}
 	return p, err
+}
+
+// leaving takes the marks of those away who go, and gives one to an heir who comes.
+func (s *State) leaving(p *plan, c *agreement.EntryChange) {
+	s.going(p, c.Member.UserID)
+	for _, m := range c.Swept {
+		s.going(p, m.UserID)
+	}
+	if c.Heir != nil {
+		s.coming(p, c.Heir.UserID)
+	}
 }
 
 // decideSetHeir names who follows the room's owners.
@@ -157,6 +172,7 @@ func (s *State) decideHeir(c agreement.Inherit, at actors.Moment) (*plan, error)
 	}
 	p, err := s.changing(ubl.MemberAdded, change, c.Who, at)
 	if err == nil {
+		s.coming(p, change.Member.UserID)
 		err = s.greeting(p, change.Member, c.Who, at)
 	}
 	return p, err

@@ -10,6 +10,8 @@
 //	e room          counter of events
 //	m room 0 seq    entry (stored.go has its forms)
 //	v room 0 a n    entry n is an edit of entry a
+//	T room 0 a n    entry n is an answer in the thread that entry a began
+//	q, Q            how far members have read, and what is no news to them ([reading])
 //	c room          counter of entries, which is room_seq
 //	z room          how many of them aren't messages: it is absent while all are, so that a
 //	                message costs no more
@@ -43,6 +45,15 @@
 // Who comes and goes, and what becomes of the room's terms, is an entry too. The plan of the
 // act has it beside its event (beside.go), which notes its number: an event from before has
 // none, and makes none when it is replayed.
+//
+// # Threads, mentions and reading
+//
+// A message may be in the thread of another one, which began it, and may mention people. Marks
+// say how far each member has read and which entries are for them: those that mention them or
+// everybody, and answers in threads that they take part in. A message writes the mark of its
+// author and of those it is for; [ubl.MarkRead] writes the caller's, without a receipt, and
+// tells their other devices. What isn't news has a record of its own, so that what is unread
+// is the difference of two numbers. All of it goes with what retention removes.
 //
 // # Physics
 //
@@ -85,6 +96,7 @@ import (
 	"encoding/binary"
 
 	"ubl"
+	"ubl/actors/reading"
 )
 
 // Reference kinds of idempotency keys.
@@ -110,7 +122,7 @@ func numbered(space byte, r ubl.RoomID, n int64) []byte {
 func numberOf(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(key)-8:])) }
 
 func eventCounter(r ubl.RoomID) []byte   { return append([]byte{'e'}, r...) }
-func messageCounter(r ubl.RoomID) []byte { return append([]byte{'c'}, r...) }
+func messageCounter(r ubl.RoomID) []byte { return reading.Counter(r) }
 
 // runs are a room's runs of keys.
 func runs() []ubl.Numbers {

@@ -16,7 +16,7 @@ import (
 // posted is a PostEntry with what was found of the entry that it is about.
 type posted struct {
 	ubl.PostEntry
-	reply  error
+	answers
 	target *target
 }
 
@@ -38,7 +38,7 @@ func (r *Room) post(t *actors.Turn, c ubl.PostEntry) {
 		t.Fail(err)
 		return
 	}
-	p := &posted{PostEntry: c, reply: r.checkReply(t, c.ReplyTo)}
+	p := &posted{PostEntry: c, answers: r.answered(t, c.ReplyTo, c.Thread)}
 	if c.Target != "" && !r.Knows(t, p) {
 		err := t.Settled()
 		if err == nil {
@@ -167,7 +167,8 @@ func said(c ubl.TypedBody, max int) (ubl.TypedBody, error) {
 	if err := c.Read(ubl.ContentText, &b); err != nil {
 		return c, err
 	}
-	return ubl.TextContent(b.Text), ubl.CheckText(b.Text, max)
+	b.Mentions = ubl.Distinct(b.Mentions)
+	return b.Content(), b.Check(max)
 }
 
 func reaction(c ubl.TypedBody, _ int) (ubl.TypedBody, error) {
@@ -199,7 +200,8 @@ func pin(c ubl.TypedBody, _ int) (ubl.TypedBody, error) {
 
 // postContent tells one PostEntry from another under the same key.
 func postContent(c *posted) []string {
-	return c.ImportedFrom.Content([]string{string(c.Type), string(c.Target), string(c.ReplyTo), c.Body.Type, string(c.Body.Hashed())})
+	parts := []string{string(c.Type), string(c.Target), string(c.ReplyTo), c.Body.Type, string(c.Body.Hashed())}
+	return c.ImportedFrom.Content(appended(parts, c.Thread))
 }
 
 // postDid names the act.
@@ -232,13 +234,12 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if text, ok := body.Text(); ok && c.Type == ubl.EntryMessage {
-		p, err := s.posting(c.Who, at, ubl.TypeText, text, c.ReplyTo)
-		if err == nil && c.ImportedFrom != nil {
-			m := p.Item.(message)
-			m.ImportedFrom, p.This = c.ImportedFrom, c.ImportedFrom.In(p.This, m.salt)
+	if c.Type == ubl.EntryMessage && body.Type == ubl.ContentText {
+		said := text{kind: ubl.TypeText, replyTo: c.ReplyTo, thread: c.Thread, people: c.people, importedFrom: c.ImportedFrom}
+		if err := body.Read(ubl.ContentText, &said.body); err != nil {
+			return nil, err
 		}
-		return p, err
+		return s.posting(c.Who, at, said)
 	}
 	return s.entering(c, body, at)
 }
@@ -259,8 +260,10 @@ func (s *State) mayPost(c *posted, rule entryRule) error {
 	switch {
 	case c.ReplyTo != "" && c.Type != ubl.EntryMessage:
 		return ubl.Errorf(ubl.CodeValidation, "only a message replies to another one")
-	case c.reply != nil:
-		return c.reply
+	case c.Thread != "" && c.Type != ubl.EntryMessage:
+		return ubl.Errorf(ubl.CodeValidation, "only a message is in a thread")
+	case c.err != nil:
+		return c.err
 	case len(rule.about) == 0 && c.Target != "":
 		return ubl.Errorf(ubl.CodeValidation, "a message has no target")
 	case len(rule.about) == 0:
@@ -297,6 +300,10 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 	if c.ReplyTo != "" {
 		e.ReplyTo = &c.ReplyTo
 	}
+	if c.Thread != "" {
+		e.Thread = &c.Thread
+		p.This = append(p.This, ubl.Str("thread", c.Thread))
+	}
 	if c.Target != "" {
 		e.Target = &c.Target
 		p.This = append(p.This, ubl.Str("target", c.Target))
@@ -308,17 +315,21 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 		if e.redacts, err = s.redacting(p, c, at); err != nil {
 			return nil, err
 		}
+		e.marks = s.unsaid(p, c.target)
 	}
 	if c.Type != ubl.EntryMessage {
 		p.Records = append(p.Records, s.counting())
 	}
+	e.post.thread = c.Thread
+	e.marks = append(e.marks, s.news(p, e.post, nil, c.people)...)
 	p.Item = e
 	return s.oldestOf(p, at), nil
 }
 
 // entryIn is the item of an entry in its place.
 func (s *State) entryIn(n place, kind ubl.EntryType, body ubl.TypedBody, by ubl.Identity, at actors.Moment) entry {
-	return entry{n.post, nil, &ubl.Entry{
+	n.of(by.UserID, kind == ubl.EntryMessage, "")
+	return entry{n.post, nil, nil, &ubl.Entry{
 		AuthorID: by.UserID, Body: &body, ID: n.id, Kind: ubl.EntryKind, RoomID: s.Summary.RoomID, RoomSeq: n.seq, Salt: n.salt,
 		SentAt: at.Now, TenantID: s.Agreement.TenantID, Type: kind,
 	}}
@@ -363,6 +374,7 @@ func (s *State) redacting(p *plan, c *posted, at actors.Moment) (map[int64]store
 type entry struct {
 	post    *post
 	redacts map[int64]stored // what it leaves of others, by number
+	marks   []marked
 	*ubl.Entry
 }
 

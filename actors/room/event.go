@@ -34,6 +34,7 @@ type event struct {
 
 	oldest ubl.Time     // room.trim: the state's by then; at a load it is read
 	swept  []ubl.Member // who left with the one whom it is about, to be told of
+	reads  *marked      // of an event that passes: how far somebody has read
 }
 
 // step reports whether the event is a step of the Agreement's history. Who may join is a part

@@ -80,9 +80,24 @@ func removal(c ubl.RemoveMember) ubl.Did {
 
 // What tells one command from another under the same key.
 
-func sendContent(c *sending) []string            { return []string{c.Text, string(c.ReplyTo)} }
+func sendContent(c *sending) []string {
+	return appended([]string{c.Text, string(c.ReplyTo)}, c.Thread, c.Mentions...)
+}
+
 func announceContent(c ubl.Announce) []string    { return []string{c.Text} }
 func policyContent(c ubl.SetRoomPolicy) []string { return []string{c.Patch.String()} }
+
+// appended adds what a message of an earlier version didn't have, whose keys stay what they were.
+func appended(parts []string, thread ubl.MessageID, mentions ...ubl.Mention) []string {
+	if thread == "" && len(mentions) == 0 {
+		return parts
+	}
+	parts = append(parts, string(thread))
+	for _, m := range mentions {
+		parts = append(parts, string(m))
+	}
+	return parts
+}
 
 // pointers name the Agreement that governs the room, whatever an act was decided under.
 func pointers(id ubl.RoomID) ubl.Fields {

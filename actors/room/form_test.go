@@ -72,7 +72,7 @@ func TestSnapshotForm(t *testing.T) {
 			Status: ubl.AgreementInForce, NamedHeir: "u:bob", Physics: &physics, Terms: termsOf(ubl.RoomPolicy{}),
 			Members: map[ubl.UserID]ubl.Member{"u:ana": {UserID: "u:ana", Email: "ana@example.com", Role: ubl.RoleOwner, Since: 1000}},
 		}},
-		Past: map[ubl.UserID]bool{"u:ana": true, "u:bob": true}, Hidden: 7, Events: 1000, Head: ubl.Head{AvailableFrom: 5},
+		Past: map[ubl.UserID]bool{"u:ana": true, "u:bob": true}, Hidden: 7, Marks: marks{}, Events: 1000, Head: ubl.Head{AvailableFrom: 5},
 	}
 	s, err := decodeState(stored)
 	if err != nil || !reflect.DeepEqual(s, want) {

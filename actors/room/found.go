@@ -34,7 +34,7 @@ func Found(req ubl.Request, tenant ubl.TenantID, summary ubl.RoomSummary, policy
 	s.Agreement.Agreement = governance(p.Event)
 	at := actors.Moment{Now: summary.CreatedAt, Random: random}
 	var err error
-	if p.Also, err = s.posting(req.Who, at, ubl.TypeSystem, "Room created: "+summary.Name, ""); err != nil {
+	if p.Also, err = s.posting(req.Who, at, text{kind: ubl.TypeSystem, body: ubl.Body{Text: "Room created: " + summary.Name}}); err != nil {
 		return nil, err
 	}
 	return kind().Found(ubl.RoomName(tenant, summary.RoomID), ubl.DidRoomCreate, req, summary.CreatedAt, p), nil

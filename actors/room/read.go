@@ -150,34 +150,41 @@ func errMissing(id ubl.RoomID, seq int64) error {
 	return ubl.Damaged("message %d of %s is missing", seq, id)
 }
 
-// checkReply refuses a reply to a message that the room doesn't hold. The
+// replied finds the message that another one is an answer to, as its argument says. The
 // number inside the id says where to look.
+func (r *Room) replied(t *actors.Turn, id ubl.MessageID, argument string) (*post, error) {
+	unknown := ubl.Errorf(ubl.CodeValidation, "%s is not a message of this room", argument)
+	seq, ok := id.Seq()
+	if !ok || seq < r.State.head().AvailableFrom || seq > r.State.Head.LastSeq {
+		return nil, unknown
+	}
+	if posts, ok := r.State.recent.pick(seq, seq); ok {
+		if posts[0].id != id {
+			return nil, unknown
+		}
+		return posts[0], nil
+	}
+	entries, err := readEntries(t.Context(), r.Read, r.group, r.id, seq, seq)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return nil, unknown
+	}
+	b, err := entries[0].brief()
+	if err != nil || b.id() != id {
+		return nil, unknown
+	}
+	return b.post(entries[0]), nil
+}
+
+// checkReply refuses a reply to a message that the room doesn't hold.
 func (r *Room) checkReply(t *actors.Turn, id ubl.MessageID) error {
 	if id == "" {
 		return nil
 	}
-	unknown := ubl.Errorf(ubl.CodeValidation, "reply_to is not a message of this room")
-	seq, ok := id.Seq()
-	if !ok || seq < r.State.head().AvailableFrom || seq > r.State.Head.LastSeq {
-		return unknown
-	}
-	if posts, ok := r.State.recent.pick(seq, seq); ok {
-		if posts[0].id != id {
-			return unknown
-		}
-		return nil
-	}
-	entries, err := readEntries(t.Context(), r.Read, r.group, r.id, seq, seq)
-	if err != nil {
-		return err
-	}
-	if len(entries) == 0 {
-		return unknown
-	}
-	if b, err := entries[0].brief(); err != nil || b.id() != id {
-		return unknown
-	}
-	return nil
+	_, err := r.replied(t, id, "reply_to")
+	return err
 }
 
 // agreement answers members with the Agreement and its history.

@@ -24,8 +24,16 @@ type recent struct {
 type post struct {
 	seq    int64
 	id     ubl.MessageID
-	bytes  int // see postBytes
+	author ubl.UserID
+	thread ubl.MessageID // that it is in, "" for none
+	said   bool          // whether it is a message that people or programs sent
+	bytes  int           // see postBytes
 	stored stored
+}
+
+// of says whose entry it is, whether a message of theirs, and in which thread.
+func (p *post) of(author ubl.UserID, said bool, thread ubl.MessageID) {
+	p.author, p.said, p.thread = author, said, thread
 }
 
 // answer is what its sender is answered, as of [actors.Plan].

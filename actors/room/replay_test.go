@@ -38,6 +38,7 @@ func TestStateIsDerived(t *testing.T) {
 			"send":   w.send,
 			"retry":  w.retry,
 			"post":   w.post,
+			"read":   w.read,
 			"add":    w.add,
 			"join":   w.join,
 			"leave":  w.leave,
@@ -104,7 +105,7 @@ func (w *world) ask(cmd ubl.Command) { _, _ = w.h.Ask(context.Background(), w.na
 func (w *world) request(rt *rapid.T) ubl.Request { return w.h.Request(w.user(rt)) }
 
 func (w *world) send(rt *rapid.T) {
-	c := ubl.SendMessage{Request: w.request(rt), Text: rapid.StringN(0, 20, 60).Draw(rt, "text")}
+	c := ubl.SendMessage{Request: w.request(rt), Text: rapid.StringN(0, 20, 60).Draw(rt, "text"), Mentions: w.mentions(rt), Thread: w.thread(rt)}
 	w.sends = append(w.sends, c)
 	answer, err := w.h.Ask(context.Background(), w.name, c)
 	var m ubl.Message
@@ -129,6 +130,30 @@ func (w *world) post(rt *rapid.T) {
 		c.Target = rapid.SampledFrom(w.said).Draw(rt, "target")
 	}
 	w.ask(c)
+}
+
+// mentions are of members and others, or of everybody.
+func (w *world) mentions(rt *rapid.T) (list []ubl.Mention) {
+	for range rapid.IntRange(0, 2).Draw(rt, "mentions") {
+		if rapid.IntRange(0, 4).Draw(rt, "everybody") == 0 {
+			list = append(list, ubl.MentionRoom)
+		} else {
+			list = append(list, ubl.Mention(w.user(rt).UserID))
+		}
+	}
+	return list
+}
+
+// thread is that of some message, which may be in one itself.
+func (w *world) thread(rt *rapid.T) ubl.MessageID {
+	if len(w.said) == 0 || rapid.IntRange(0, 2).Draw(rt, "threads") > 0 {
+		return ""
+	}
+	return rapid.SampledFrom(w.said).Draw(rt, "thread")
+}
+
+func (w *world) read(rt *rapid.T) {
+	w.ask(ubl.MarkRead{Request: w.request(rt), Seq: rapid.Int64Range(-1, 30).Draw(rt, "seq")})
 }
 
 func (w *world) retry(rt *rapid.T) {

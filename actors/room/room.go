@@ -22,11 +22,13 @@ func Family(read ubl.Reader) actors.Family {
 		},
 		Commands: []ubl.Command{
 			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{},
+			ubl.ReadThread{}, ubl.MarkRead{}, ubl.ListReaders{},
 			ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{},
 			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{},
 		},
 		Answers: []any{
 			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
+			(*ubl.ThreadPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -44,7 +46,7 @@ func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader,
 	group := env.Name.Group()
 	r := &Room{group: group, tenant: group.Tenant, id: ubl.RoomID(env.Name.Local())}
 	var err error
-	r.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: r.outcome, Again: r.again, Errand: r.errand})
+	r.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: r.outcome, Again: r.again, Applied: r.noted, Errand: r.errand})
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +59,9 @@ func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) e
 	id := s.Summary.RoomID
 	return read.View(ctx, name.Group(), func(snap ubl.Snapshot) (err error) {
 		if s.Head.LastSeq, err = snap.Counter(messageCounter(id)); err != nil {
+			return err
+		}
+		if s.Marks, err = loadMarks(snap, id); err != nil {
 			return err
 		}
 		others, err := snap.Get(othersKey(id))
@@ -95,7 +100,7 @@ func (s *State) readRecent(snap ubl.Snapshot) (next int64, full bool, err error)
 		if b, bad = stored(v).brief(); bad != nil || b.Seq != next {
 			return false
 		}
-		if full = !s.recent.older(&post{seq: b.Seq, id: b.id(), bytes: postBytes(b.Body), stored: slices.Clone(v)}); full {
+		if full = !s.recent.older(b.post(slices.Clone(v))); full {
 			return false
 		}
 		next--
@@ -115,6 +120,12 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.post(t, c)
 	case ubl.ReadHistory:
 		r.history(t, c)
+	case ubl.ReadThread:
+		r.thread(t, c)
+	case ubl.MarkRead:
+		r.markRead(t, c)
+	case ubl.ListReaders:
+		r.readers(t, c)
 	case ubl.RoomHead:
 		t.Reply(r.State.head())
 	case ubl.GetRoom:

@@ -8,10 +8,24 @@ import (
 	"ubl/actors"
 )
 
-// sending is a SendMessage with what was found of the message that it replies to.
+// sending is a SendMessage with what was found of the messages that it answers.
 type sending struct {
 	ubl.SendMessage
-	reply error
+	answers
+}
+
+// answers is what was found of the messages that another one answers.
+type answers struct {
+	people []ubl.UserID // who take part in the thread
+	err    error
+}
+
+// answered finds them.
+func (r *Room) answered(t *actors.Turn, replyTo, thread ubl.MessageID) (a answers) {
+	if a.err = r.checkReply(t, replyTo); a.err == nil {
+		a.people, a.err = r.follow(t, thread)
+	}
+	return a
 }
 
 // send has the message decided. The key comes before everything that may have changed
@@ -21,7 +35,8 @@ func (r *Room) send(t *actors.Turn, c ubl.SendMessage) {
 		t.Fail(err)
 		return
 	}
-	r.Change(t, &sending{c, r.checkReply(t, c.ReplyTo)})
+	c.Mentions = ubl.Distinct(c.Mentions)
+	r.Change(t, &sending{c, r.answered(t, c.ReplyTo, c.Thread)})
 }
 
 // decideSend plans a message of a member.
@@ -29,13 +44,14 @@ func (s *State) decideSend(c *sending, at actors.Moment) (*plan, error) {
 	if err := s.Agreement.May(ubl.OpWrite); err != nil {
 		return nil, err
 	}
-	if err := ubl.CheckText(c.Text, s.Policy.MaxMessageBytes); err != nil {
+	body := ubl.Body{Mentions: c.Mentions, Text: c.Text}
+	if err := body.Check(s.Policy.MaxMessageBytes); err != nil {
 		return nil, err
 	}
-	if c.reply != nil {
-		return nil, c.reply
+	if c.err != nil {
+		return nil, c.err
 	}
-	return s.posting(c.Who, at, ubl.TypeText, c.Text, c.ReplyTo)
+	return s.posting(c.Who, at, text{kind: ubl.TypeText, body: body, replyTo: c.ReplyTo, thread: c.Thread, people: c.people})
 }
 
 // decideAnnounce plans a message of the platform, behind the act that it tells of. No
@@ -53,7 +69,7 @@ func (s *State) decideAnnounce(c ubl.Announce, at actors.Moment) (*plan, error) 
 	if err := ubl.CheckText(c.Text, ubl.MaxMessageBytes); err != nil {
 		return nil, err
 	}
-	p, err := s.posting(c.Who, at, ubl.TypeText, c.Text, "")
+	p, err := s.posting(c.Who, at, text{kind: ubl.TypeText, body: ubl.Body{Text: c.Text}})
 	if err == nil && c.Did != "" {
 		p.First = &actors.Act{
 			This: c.This, Effects: []ubl.Fields{{ubl.Str("op", c.Did)}},
@@ -95,23 +111,51 @@ func (s *State) puts(n place) actors.Act {
 	}
 }
 
+// text is a message of text that is to be put into the timeline.
+type text struct {
+	kind            string // [ubl.TypeText] or [ubl.TypeSystem]
+	body            ubl.Body
+	replyTo, thread ubl.MessageID // "" for none
+	people          []ubl.UserID  // who take part in the thread
+	importedFrom    *ubl.ImportedFrom
+}
+
+// news is whom the message is for in particular: nobody, where it was sent elsewhere long ago.
+func (t text) news() (mentions []ubl.Mention, thread []ubl.UserID) {
+	if t.importedFrom != nil {
+		return nil, nil
+	}
+	return t.body.Mentions, t.people
+}
+
 // posting plans the next message, of the system too.
-func (s *State) posting(by ubl.Identity, at actors.Moment, kind, text string, replyTo ubl.MessageID) (*plan, error) {
-	body := ubl.Body{Text: text}
-	next, err := s.next(at, body.Canonical())
+func (s *State) posting(by ubl.Identity, at actors.Moment, said text) (*plan, error) {
+	next, err := s.next(at, said.body.Canonical())
 	if err != nil {
 		return nil, err
 	}
 	act := s.puts(next)
 	act.Did = ubl.DidSend
-	m := message{next.post, next.salt, &ubl.Message{
+	m := message{next.post, next.salt, nil, &ubl.Message{
 		MsgID: next.id, TenantID: s.Agreement.TenantID, RoomID: s.Summary.RoomID, RoomSeq: next.seq, SenderID: by.UserID,
-		SentAt: at.Now, Type: kind, Body: body,
+		SentAt: at.Now, Type: said.kind, Body: said.body,
 	}}
-	if replyTo != "" {
-		m.ReplyTo = &replyTo
+	if said.replyTo != "" {
+		m.ReplyTo = &said.replyTo
 	}
-	return s.oldestOf(&plan{Act: act, Item: m, Answer: next.answer}, at), nil
+	p := &plan{Act: act, Answer: next.answer}
+	if said.thread != "" {
+		m.Thread = &said.thread
+		p.This = append(p.This, ubl.Str("thread", said.thread))
+	}
+	if said.importedFrom != nil {
+		m.ImportedFrom, p.This = said.importedFrom, said.importedFrom.In(p.This, m.salt)
+	}
+	next.of(by.UserID, said.kind == ubl.TypeText, said.thread)
+	mentions, people := said.news()
+	m.marks = s.news(p, next.post, mentions, people)
+	p.Item = m
+	return s.oldestOf(p, at), nil
 }
 
 // oldestOf arms the room's retention with its first entry.
@@ -124,8 +168,9 @@ func (s *State) oldestOf(p *plan, at actors.Moment) *plan {
 
 // message is the item of a timeline.
 type message struct {
-	post *post
-	salt ubl.Salt
+	post  *post
+	salt  ubl.Salt
+	marks []marked
 	*ubl.Message
 }
 
@@ -150,11 +195,13 @@ func (s *State) take(item actors.Item) {
 	case message:
 		s.Head.Messages++
 		s.append(e.post, e.SentAt)
+		s.keep(e.marks)
 	case entry:
 		if e.Type == ubl.EntryMessage {
 			s.Head.Messages++
 		}
 		s.append(e.post, e.SentAt)
+		s.keep(e.marks)
 		for seq, v := range e.redacts {
 			s.recent.replace(seq, v)
 		}

@@ -24,7 +24,7 @@ type snapshot struct {
 }
 
 // besides are the fields of a State that are read from messages, Head but for AvailableFrom.
-var besides = []string{"Head", "recent", "oldest"}
+var besides = []string{"Head", "Marks", "recent", "oldest"}
 
 // snapshots tell how a room is stored behind some of its events.
 func snapshots() *actors.Snapshots[State] {
@@ -53,7 +53,7 @@ func decodeState(b []byte) (s State, err error) {
 	s.Summary, s.Policy, s.Hidden, s.Events = from.Summary, from.Policy, from.Hidden, from.Events
 	s.Head.AvailableFrom = from.AvailableFrom
 	s.Agreement.Restore(from.Agreement, termsOf(s.Policy))
-	s.Past = make(map[ubl.UserID]bool, len(from.Past))
+	s.Past, s.Marks = make(map[ubl.UserID]bool, len(from.Past)), make(marks)
 	for _, user := range from.Past {
 		s.Past[user] = true
 	}

@@ -19,6 +19,8 @@ type State struct {
 	// Hidden is the room_seq up to which the timeline stays closed, since the room was
 	// sealed then.
 	Hidden int64
+	// Marks are how far members have read.
+	Marks marks
 	// Events counts the events.
 	Events int64
 	Head   ubl.Head
@@ -29,6 +31,10 @@ type State struct {
 
 // apply is the only place where events change the state.
 func (s *State) apply(e event) {
+	if e.reads != nil {
+		s.keep([]marked{*e.reads})
+		return
+	}
 	s.Events = e.N
 	if e.step() {
 		s.Agreement.Changed()
@@ -38,15 +44,18 @@ func (s *State) apply(e event) {
 		s.Summary, s.Policy = *e.Room, *e.Policy
 		s.Summary.Name = cmp.Or(ubl.ShownName(s.Summary.Name), string(s.Summary.RoomID))
 		s.Head.AvailableFrom = 1
-		s.Past = make(map[ubl.UserID]bool)
+		s.Past, s.Marks = make(map[ubl.UserID]bool), make(marks)
 		s.Agreement.Agreement = governance(e)
 		s.set(*e.Member)
-	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate:
+	case ubl.DidRoomJoin, ubl.DidRoomInvite:
+		s.set(*e.Member)
+		s.arrive(e.Member.UserID, e)
+	case ubl.DidRoomMemberUpdate:
 		s.set(*e.Member)
 	case ubl.DidRoomLeave, ubl.DidRoomRemove:
 		s.remove(e)
 	case ubl.DidAgreementHeir:
-		s.open(*e.Member)
+		s.open(*e.Member, e)
 	case ubl.DidHeirSet:
 		s.Agreement.NamedHeir = e.Member.UserID
 	case ubl.DidRoomUpdate:
@@ -72,18 +81,23 @@ func (s *State) remove(e event) {
 		delete(s.Past, e.Member.UserID)
 	}
 	s.Agreement.Remove(e.Member.UserID)
+	delete(s.Marks, e.Member.UserID)
+	for _, m := range e.swept {
+		delete(s.Marks, m.UserID)
+	}
 	if e.Sealed {
 		s.Agreement.Seal(e.At)
 		s.Hidden = e.newest()
 	}
 	if e.Heir != nil {
-		s.open(*e.Heir)
+		s.open(*e.Heir, e)
 	}
 }
 
-func (s *State) open(heir ubl.Member) {
+func (s *State) open(heir ubl.Member, e event) {
 	s.Agreement.Open(heir)
 	s.Past[heir.UserID] = true
+	s.arrive(heir.UserID, e)
 }
 
 // trim forgets the messages before one.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"ubl"
+	"ubl/actors/reading"
 )
 
 // An entry is stored under m in one of these forms. The first byte tells which; the oldest
@@ -99,6 +100,8 @@ type brief struct {
 	Sender ubl.UserID    `json:"sender_id"`
 	Author ubl.UserID    `json:"author_id"`
 	Type   string        `json:"type"`
+	Thread ubl.MessageID `json:"thread"`
+	Target ubl.MessageID `json:"target"`
 	At     ubl.Time      `json:"sent_at"`
 	// Body tells how long what was said is, about.
 	Body json.RawMessage `json:"body"`
@@ -113,6 +116,28 @@ func (b brief) kind() ubl.EntryType {
 		return ubl.EntryMessage
 	}
 	return ubl.EntryType(b.Type)
+}
+
+// said tells a message that people or programs sent from everything else.
+func (b brief) said() bool { return b.kind() == ubl.EntryMessage }
+
+// indexes are the keys of records that lead to the entry, or tell of it.
+func (b brief) indexes(room ubl.RoomID, redacted bool) (keys [][]byte) {
+	if !b.said() || b.Thread != "" || redacted {
+		keys = append(keys, reading.QuietKey(room, b.Seq))
+	}
+	if root, ok := b.Thread.Seq(); ok {
+		keys = append(keys, threadKey(room, root, b.Seq))
+	}
+	if target, ok := b.Target.Seq(); ok && b.kind() == ubl.EntryEdit {
+		keys = append(keys, editKey(room, target, b.Seq))
+	}
+	return keys
+}
+
+// post is the entry in memory.
+func (b brief) post(v stored) *post {
+	return &post{seq: b.Seq, id: b.id(), author: b.author(), thread: b.Thread, said: b.said(), bytes: postBytes(b.Body), stored: v}
 }
 
 func (v stored) brief() (b brief, err error) {

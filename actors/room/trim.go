@@ -111,6 +111,8 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 type page struct {
 	frees []int    // how long each is
 	next  ubl.Time // when the message behind them was sent, 0 where there is none
+	// indexes are the keys by which they are found otherwise.
+	indexes [][]byte
 }
 
 func (r *Room) tooOld(t *actors.Turn, cutoff ubl.Time) (p page, err error) {
@@ -124,15 +126,16 @@ func (r *Room) tooOld(t *actors.Turn, cutoff ubl.Time) (p page, err error) {
 				bad = errMissing(r.id, n)
 				return false
 			}
-			var at ubl.Time
-			if at, bad = sentAt(v); bad != nil {
+			var b brief
+			if b, bad = stored(v).brief(); bad != nil {
 				return false
 			}
-			if at > cutoff || len(p.frees) == trimPage {
-				p.next = at
+			if b.At > cutoff || len(p.frees) == trimPage {
+				p.next = b.At
 				return false
 			}
 			p.frees = append(p.frees, len(v))
+			p.indexes = append(p.indexes, b.indexes(r.id, stored(v).redacted())...)
 			return true
 		})
 	})
@@ -168,6 +171,9 @@ func (s *State) trimming(old page, now ubl.Time) *plan {
 	}
 	for i, n := range old.frees {
 		p.Records = append(p.Records, actors.Record{Key: messageKey(id, was+int64(i)), Frees: n})
+	}
+	for _, key := range old.indexes {
+		p.Records = append(p.Records, actors.Record{Key: key})
 	}
 	return p
 }

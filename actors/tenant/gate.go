@@ -58,6 +58,9 @@ func (s *State) usable(now ubl.Time, c ubl.FindUsable) *ubl.UsableTools {
 var partOf = map[ubl.Did]ubl.Did{
 	"messenger.entries":   "messenger.history",
 	"messenger.entry":     "messenger.history",
+	"messenger.mark_read": "messenger.history",
+	"messenger.readers":   "messenger.history",
+	"messenger.thread":    "messenger.history",
 	ubl.DidEdit:           ubl.DidSend,
 	"office.file.read":    ubl.DidFileGet,
 	"office.upload.begin": ubl.DidFilePut,

@@ -12,6 +12,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/agreement"
+	"ubl/actors/reading"
 )
 
 // decideRoom plans a room.
@@ -70,12 +71,33 @@ func (x *Tenant) listRooms(t *actors.Turn, c ubl.ListRooms) {
 		list = slices.DeleteFunc(list, func(e ubl.RoomEntry) bool { return !mandate.Includes(string(e.RoomID)) })
 		markRooms(list)
 		list = pageOf(list, c.After, c.Limit)
+		if err := x.readBy(ctx, c.Who.UserID, list); err != nil {
+			return nil, err
+		}
 		for i := range list {
 			if c.Details && list[i].Member {
 				x.detail(ctx, c.Who, &list[i])
 			}
 		}
 		return list, nil
+	})
+}
+
+// readBy says of each room that the caller is in how far they have read it, from what the rooms
+// have stored.
+func (x *Tenant) readBy(ctx context.Context, user ubl.UserID, list []ubl.RoomEntry) error {
+	return x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
+		for i := range list {
+			if !list[i].Member {
+				continue
+			}
+			state, err := reading.Newest(snap, list[i].RoomID, user)
+			if err != nil {
+				return err
+			}
+			list[i].Read = &state
+		}
+		return nil
 	})
 }
 

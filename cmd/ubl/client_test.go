@@ -169,7 +169,7 @@ func TestSendNamesItsKey(t *testing.T) {
 				mu.Lock()
 				calls = 0
 				mu.Unlock()
-				c := &sendCmd{remote: remote{whichServer: whichServer{URL: s.URL}}, oneRoom: oneRoom{Place: "x"}, Text: text, ReplyTo: "m:1"}
+				c := &sendCmd{remote: remote{whichServer: whichServer{URL: s.URL}}, oneRoom: oneRoom{Place: "x"}, Text: text, ReplyTo: "m:1", Thread: "m:2", Mention: []string{"@room"}}
 				server, err := c.client(p)
 				if err != nil {
 					t.Fatal(err)
@@ -179,7 +179,7 @@ func TestSendNamesItsKey(t *testing.T) {
 				mu.Lock() // a server whose connection broke may still be at it
 				key := key
 				mu.Unlock()
-				want := "it may have been sent; to try again without sending it twice: ubl send r:x " + shown + " --key " + key + " --reply-to m:1"
+				want := "it may have been sent; to try again without sending it twice: ubl send r:x " + shown + " --key " + key + " --reply-to m:1 --thread m:2 --mention @room"
 				if err == nil || strings.HasSuffix(err.Error(), want) != test.unsure || strings.Contains(err.Error(), "may have been") != test.unsure || strings.Contains(err.Error(), "my text") {
 					t.Errorf("%s: %v\nwant %t: %s", text, err, test.unsure, want)
 				}

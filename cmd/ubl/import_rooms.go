@@ -176,6 +176,9 @@ func (im *importing) entry(ctx context.Context, at *landing, e *ubl.Entry, ids m
 		if e.ReplyTo != nil && ids[*e.ReplyTo] != "" {
 			body["reply_to"] = ids[*e.ReplyTo]
 		}
+		if e.Thread != nil && ids[*e.Thread] != "" {
+			body["thread"] = ids[*e.Thread]
+		}
 	case ubl.EntryEdit:
 		path, body["body"] = path+"/edits", e.Body
 	case ubl.EntryReaction:

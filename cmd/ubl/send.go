@@ -16,9 +16,11 @@ type sendCmd struct {
 	remote
 	format
 	oneRoom
-	Text    string `arg:"" optional:"" help:"The text; - reads it from standard input."`
-	ReplyTo string `help:"The message that this one answers." placeholder:"m:…"`
-	Key     string `help:"Idempotency key: the same key never sends twice. Where the outcome is unknown, the command says which it used."`
+	Text    string   `arg:"" optional:"" help:"The text; - reads it from standard input."`
+	ReplyTo string   `help:"The message that this one answers." placeholder:"m:…"`
+	Thread  string   `help:"The message that began the thread that this one belongs to." placeholder:"m:…"`
+	Mention []string `help:"The id of somebody whom it is for in particular, or @room for everybody. May be given again." placeholder:"u:…"`
+	Key     string   `help:"Idempotency key: the same key never sends twice. Where the outcome is unknown, the command says which it used."`
 }
 
 // Run sends it, again under the same key where the server asks for patience.
@@ -102,6 +104,12 @@ func (c *sendCmd) orAgain(err error, room ubl.RoomID, key string) error {
 	if c.ReplyTo != "" {
 		again += " --reply-to " + quoted(c.ReplyTo)
 	}
+	if c.Thread != "" {
+		again += " --thread " + quoted(c.Thread)
+	}
+	for _, m := range c.Mention {
+		again += " --mention " + quoted(m)
+	}
 	return fmt.Errorf("%w; it may have been sent; to try again without sending it twice: %s", err, again)
 }
 
@@ -111,6 +119,7 @@ type sendBody struct {
 	Body    ubl.Body `json:"body"`
 	Key     string   `json:"client_request_id"`
 	ReplyTo string   `json:"reply_to,omitempty"`
+	Thread  string   `json:"thread,omitempty"`
 }
 
 func (c *sendCmd) body(p *program) (*sendBody, error) {
@@ -124,7 +133,11 @@ func (c *sendCmd) body(p *program) (*sendBody, error) {
 			return nil, err
 		}
 	}
-	return &sendBody{Type: ubl.TypeText, Body: ubl.Body{Text: text}, Key: key, ReplyTo: c.ReplyTo}, nil
+	body := ubl.Body{Text: text}
+	for _, m := range c.Mention {
+		body.Mentions = append(body.Mentions, ubl.Mention(m))
+	}
+	return &sendBody{Type: ubl.TypeText, Body: body, Key: key, ReplyTo: c.ReplyTo, Thread: c.Thread}, nil
 }
 
 // text is checked here too: a refusal before the request says the same.

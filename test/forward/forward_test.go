@@ -203,6 +203,17 @@ func (w *world) talk() {
 	if len(page.Messages) != 1 || page.NextCursor == nil {
 		w.t.Errorf("the newest page is %d messages, cursor %v", len(page.Messages), page.NextCursor)
 	}
+	harness.Must[*ubl.Sent](w.h, w.general, ubl.SendMessage{Request: w.h.Request(w.ana), Text: "an answer", Thread: said.MsgID})
+	if thread := must[*ubl.ThreadPage](w.forwarder, w.general, ubl.ReadThread{Who: w.bob, Root: said.MsgID, Limit: 5}); thread.Replies != 1 || len(thread.Entries) != 1 {
+		w.t.Errorf("the thread has %d answers", thread.Replies)
+	}
+	if state := must[*ubl.ReadState](w.forwarder, w.general, ubl.MarkRead{Request: w.h.Request(w.bob), Seq: 5}); state.ReadSeq != 5 || state.Unread != 0 {
+		w.t.Errorf("bob has read %+v", state)
+	}
+	if marks := must[[]ubl.ReadMark](w.forwarder, w.general, ubl.ListReaders{Who: w.bob}); len(marks) == 0 {
+		w.t.Error("nobody has read the room")
+	}
+	page = must[*ubl.HistoryPage](w.forwarder, w.general, ubl.ReadHistory{Who: w.bob, Limit: 1})
 	if head := must[ubl.Head](w.forwarder, w.general, ubl.RoomHead{}); head != page.Head {
 		w.t.Errorf("the head is %v and %v", head, page.Head)
 	}

@@ -94,7 +94,8 @@ func TestEveryActIsAsked(t *testing.T) {
 func TestNamesOfTools(t *testing.T) {
 	// What a registry offers changes nothing; disconnecting is a connect that says so; an upload
 	// comes before its act.
-	dids := append(ubl.Dids(), "portal.discover", "portal.server.disconnect", "office.upload.begin", "office.upload.end")
+	dids := append(ubl.Dids(), "portal.discover", "portal.server.disconnect", "office.upload.begin", "office.upload.end",
+		"messenger.mark_read") // how far one has read is one's own
 	for _, act := range newServer(t, families.All.Offers()...).api.Acts() {
 		first, _, dotted := strings.Cut(act.Name, ".")
 		if !ubl.ValidToolName(act.Name) || !dotted || ubl.ValidServerID(first) {
@@ -179,7 +180,7 @@ func compileSchema(t *testing.T, schema []byte) *jsonschema.Schema {
 func TestSeedsShapes(t *testing.T) {
 	takes := map[string]string{
 		"messenger.list_rooms":   `cursor? details? full? limit?`,
-		"messenger.send":         `body client_request_id? reply_to? room_id type?`,
+		"messenger.send":         `body client_request_id? reply_to? room_id thread? type?`,
 		"messenger.history":      `cursor? full? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,
 		"office.document.get":    `document_id full? version? workspace_id`,

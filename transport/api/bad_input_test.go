@@ -26,6 +26,7 @@ var bodies = map[string]string{
 	"POST /api/invitations":                              `{"email":"eve@else.org"}`,
 	"POST /api/rooms":                                    `{"name":"Launch"}`,
 	"PATCH /api/rooms/{roomId}/policy":                   `{"retention_days":30}`,
+	"POST /api/rooms/{roomId}/read":                      `{"read_seq":41}`,
 	"POST /api/rooms/{roomId}/members":                   `{"user_id":"u:bob"}`,
 	"PATCH /api/rooms/{roomId}/members/{userId}":         `{"role":"owner"}`,
 	"POST /api/rooms/{roomId}/join":                      ``,

@@ -30,14 +30,14 @@ func TestErrorsNameTheCulprit(t *testing.T) {
 		{rooms, `{"name":"x","` + long + `":"y"}`, map[string]string{"body": members}},
 		{rooms, `{"name":"x","":"y"}`, map[string]string{"body": members}},
 		{"POST /api/rooms/r:general/messages", `{"text":"hi"}`, map[string]string{
-			"body.text": "an unexpected member of the request itself, which takes type, body {text}, reply_to, client_request_id"}},
+			"body.text": "an unexpected member of the request itself, which takes type, body {text, mentions}, reply_to, thread, client_request_id"}},
 		{"POST /api/rooms/r:general/messages", `{"type":"text","body":{"txt":"hi"}}`, map[string]string{"body.body.txt": "an unexpected member"}},
 		{history + "?page=2", "", map[string]string{"query.page": queries}},
 		{"GET /api/whoami?limit=2", "", map[string]string{"query.limit": "unknown query parameter: the operation takes none"}},
 		{rooms, `{"name":"x","physics":{"fungibility":"strict","topology":"values","permeability":"gated","executon":"full"}}`, map[string]string{
 			"body.physics.executon": "an unexpected member: did you mean execution?", "body.physics.execution": "is missing"}},
 		{"POST /api/rooms/r:general/messages", `{"type":"text","bdy":{"text":"hi"}}`, map[string]string{
-			"body.bdy": "an unexpected member of the request itself, which takes type, body {text}, reply_to, client_request_id: did you mean body?"}},
+			"body.bdy": "an unexpected member of the request itself, which takes type, body {text, mentions}, reply_to, thread, client_request_id: did you mean body?"}},
 		{rooms, `{}`, map[string]string{"body.name": "is missing"}},
 	} {
 		method, target, _ := strings.Cut(c.request, " ")
@@ -53,7 +53,7 @@ func TestErrorsNameTheCulprit(t *testing.T) {
 // TestToolsNameTheCulprit: a tool says which argument is wrong, in the caller's own words
 // for it, and what would be right there.
 func TestToolsNameTheCulprit(t *testing.T) {
-	const sending = "It takes body, client_request_id, reply_to, room_id, type"
+	const sending = "It takes body, client_request_id, reply_to, room_id, thread, type"
 	s := newServer(t)
 	for _, c := range []struct {
 		tool, args string
@@ -67,7 +67,7 @@ func TestToolsNameTheCulprit(t *testing.T) {
 		{"messenger.send", `{"eyJhbGciOi.J9":1}`, map[string]string{"arguments": "there is no such argument. " + sending}},
 		{"messenger.send", `{"room_id":7}`, map[string]string{"room_id": `a number, where a string is expected; right is a text like "r:general"`}},
 		{"messenger.send", `{"room_id":"the general","type":"text","body":{"text":"hi"}}`, map[string]string{"room_id": `not a room id, like r:general`}},
-		{"messenger.send", `{"room_id":"r:general","type":"text","body":{"txt":"hi"}}`, map[string]string{"body.txt": "there is no such argument. Did you mean text? It takes text"}},
+		{"messenger.send", `{"room_id":"r:general","type":"text","body":{"txt":"hi"}}`, map[string]string{"body.txt": "there is no such argument. Did you mean text? It takes mentions, text"}},
 		{"messenger.send", `{"room_id":"r:general","type":"shout","body":{"text":"hi"}}`, map[string]string{"type": "expected text"}},
 		{"office.document.get", `{"workspace_id":""}`, map[string]string{
 			"workspace_id": `is missing; right is a text like "w:general"`, "document_id": `is missing; right is a text like "d:0199a1b2"`}},

@@ -229,6 +229,15 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		return &ubl.HistoryPage{Messages: []json.RawMessage{message(41, "<b>&\u2028"), message(42, "hello")}, FirstSeq: 41, LastSeq: 42,
 			NextCursor: &next, Head: ubl.Head{LastSeq: 42, AvailableFrom: 1}}, nil
 	}
+	switch c := cmd.(type) {
+	case ubl.ReadThread:
+		next := int64(43)
+		return &ubl.ThreadPage{Root: s.entries(ubl.ReadHistory{}).Entries[0], Entries: s.entries(ubl.ReadHistory{}).Entries[1:], Replies: 7, NextCursor: &next}, nil
+	case ubl.MarkRead:
+		return &ubl.ReadState{ReadSeq: c.Seq, Unread: 2, Mentions: 1}, nil
+	case ubl.ListReaders:
+		return []ubl.ReadMark{{UserID: "u:ana", ReadSeq: 42}, {UserID: "u:bob", ReadSeq: 41}}, nil
+	}
 	if answer, ok := answerHouse(to, cmd); ok {
 		return answer, nil
 	}
@@ -244,7 +253,7 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 var passkey = ubl.Passkey{ID: "p:00112233445566778899aabbccddeeff", Name: "My phone", CreatedAt: now}
 
 func (s *actors) rooms(details bool) []ubl.RoomEntry {
-	out := []ubl.RoomEntry{{RoomSummary: general, Member: true}, {RoomSummary: ubl.RoomSummary{RoomID: "r:open", Name: "Open", Mode: ubl.ModeInternal, CreatedAt: now}}}
+	out := []ubl.RoomEntry{{RoomSummary: general, Member: true, Read: &ubl.ReadState{ReadSeq: 41, Unread: 1}}, {RoomSummary: ubl.RoomSummary{RoomID: "r:open", Name: "Open", Mode: ubl.ModeInternal, CreatedAt: now}}}
 	if details {
 		out[0].LastSeq, out[0].LastMessage, out[0].Messages = 42, message(42, "<b>&\u2028"), 40
 		spoiled := ubl.RoomSummary{RoomID: "r:spoiled", Name: "Spoiled", Mode: ubl.ModeInternal, CreatedAt: now}

@@ -33,6 +33,7 @@ type postEntryInput struct {
 		Keyed
 		Imported
 		ReplyTo ubl.MessageID `json:"reply_to,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"Another message of the same room." example:"m:0199a1b2"`
+		Thread  ubl.MessageID `json:"thread,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The message that began the thread that this one belongs to." example:"m:0199a1b2"`
 		Content typedBody     `json:"body"`
 	}
 }
@@ -64,7 +65,8 @@ func (a *API) postEntry(ctx context.Context, in *postEntryInput) (any, error) {
 		return nil, err
 	}
 	return a.enter(ctx, in.RoomID, ubl.PostEntry{
-		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryMessage, ReplyTo: in.Body.ReplyTo, Body: body, ImportedFrom: in.Body.origin(),
+		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryMessage, ReplyTo: in.Body.ReplyTo, Thread: in.Body.Thread, Body: body,
+		ImportedFrom: in.Body.origin(),
 	})
 }
 

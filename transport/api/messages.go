@@ -21,11 +21,13 @@ type sendBody struct {
 	Type    string         `json:"type" enum:"text,system" doc:"Always text: system is for the server."`
 	Body    textBody       `json:"body" doc:"The message: an object with text."`
 	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room." example:"m:0199a1b2"`
+	Thread  *ubl.MessageID `json:"thread,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The message that began the thread that this one belongs to." example:"m:0199a1b2"`
 	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own: what is repeated under it is done once." example:"order-7-note"`
 }
 
 type textBody struct {
-	Text string `json:"text" minLength:"1" maxLength:"8000" doc:"At most 8,000 bytes of UTF-8."`
+	Text     string        `json:"text" minLength:"1" maxLength:"8000" doc:"At most 8,000 bytes of UTF-8."`
+	Mentions []ubl.Mention `json:"mentions,omitempty" maxItems:"50" nullable:"false" pattern:"^(@room|u:[A-Za-z0-9._-]{1,256})$" doc:"Whom it is for in particular: ids of members, or @room for everybody. The text may show their names." example:"[\"u:4Zk1\"]"`
 }
 
 func (a *API) send(w http.ResponseWriter, r *http.Request) {
@@ -68,8 +70,12 @@ func (a *API) readSend(r *http.Request) (cmd ubl.SendMessage, to ubl.Name, err e
 		key = *in.Key
 	}
 	cmd = ubl.SendMessage{Request: envelope.Command(r.Context(), key), Text: in.Body.Text}
+	cmd.Mentions = in.Body.Mentions
 	if in.ReplyTo != nil {
 		cmd.ReplyTo = *in.ReplyTo
+	}
+	if in.Thread != nil {
+		cmd.Thread = *in.Thread
 	}
 	return cmd, ubl.RoomName(cmd.Who.TenantID, id), nil
 }
@@ -84,6 +90,10 @@ func (in *sendBody) check() error {
 		return invalid("body.type", "expected text")
 	case in.ReplyTo != nil && !in.ReplyTo.Valid():
 		return invalid("body.reply_to", "not a message id")
+	case in.Thread != nil && !in.Thread.Valid():
+		return invalid("body.thread", "not a message id")
+	case ubl.CheckMentions(in.Body.Mentions) != nil:
+		return invalid("body.body.mentions", "expected at most 50 ids of people, or @room")
 	case in.Key != nil && !ubl.ValidKey(*in.Key):
 		return invalid("body.client_request_id", "expected 1 to 128 characters, none of them a control character")
 	}

@@ -25,6 +25,8 @@ type roomEntry struct {
 	ubl.RoomSummary
 	Member bool `json:"member"`
 	Alike  bool `json:"alike,omitempty"`
+	// Read is how far the caller has read, absent where they are no member.
+	Read *ubl.ReadState `json:"read,omitempty"`
 	*roomDetails
 	DetailsError *detailsError `json:"details_error,omitempty"`
 }
@@ -62,7 +64,7 @@ func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
 	part, more := page(rooms, func(r ubl.RoomEntry) ubl.RoomID { return r.RoomID }, in.Cursor, cmp.Or(in.Limit, len(rooms)))
 	out := roomsAnswer{Rooms: make([]roomEntry, len(part))}
 	for i, r := range part {
-		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member, Alike: r.Alike}
+		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member, Alike: r.Alike, Read: r.Read}
 		if r.LastSeq > 0 {
 			out.Rooms[i].roomDetails = &roomDetails{r.LastSeq, r.LastMessage, r.Messages}
 		}

@@ -237,6 +237,29 @@ func TestATenantStreamTellsALeaveThatWasMissed(t *testing.T) {
 	})
 }
 
+// TestATenantStreamTellsWhatOneHasRead: the devices of who reads hear how far, and nobody else's.
+func TestATenantStreamTellsWhatOneHasRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, hub := house(sse.Limits{})
+		w.join("r:general", "u:bob") // 5..8
+		bobs, anns := open(hub, member("u:bob"), "/api/events", ""), open(hub, member("u:ann"), "/api/events", "")
+		synctest.Wait()
+		w.read("r:general", "u:bob", 3)
+		synctest.Wait()
+		w.send("r:general", "u:ann", "hello") // 9, 10
+		synctest.Wait()
+		wantTranscript(t, bobs.drop(), `
+			retry 2000
+			id l0-8
+			room.read
+			id l0-10 message.created`)
+		wantTranscript(t, anns.drop(), `
+			retry 2000
+			id l0-8
+			id l0-10 message.created`)
+	})
+}
+
 func TestEventsOfOneActShareItsPosition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, hub := house(sse.Limits{})

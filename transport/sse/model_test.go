@@ -238,6 +238,18 @@ func (w *world) leave(room ubl.RoomID, user ubl.UserID) {
 	c.publish(room)
 }
 
+// read tells how far somebody has read: a commit without atoms.
+func (w *world) read(room ubl.RoomID, user ubl.UserID, seq int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.begin()
+	c.events = append(c.events, ubl.Event{
+		Kind: ubl.EventRoomRead, TenantID: tenant, RoomID: room, TS: w.now, LedgerSeq: int64(len(w.atoms)), UserID: user,
+		Payload: ubl.ReadPayload(ubl.ReadMark{UserID: user, ReadSeq: seq}),
+	})
+	c.publish(room)
+}
+
 // trim applies retention: messages below available are gone.
 func (w *world) trim(room ubl.RoomID, available int64) {
 	w.mu.Lock()

@@ -44,7 +44,7 @@ type tenantSource struct {
 	mu      sync.Mutex
 	rooms   map[ubl.RoomID]ubl.RoomSummary // of which the caller is a member now
 	changes int                            // counts learn
-	left    replay                         // room.left of what the caller has lost, still to be sent
+	own     replay                         // room.left of what the caller has lost, and room.read, still to be sent
 }
 
 func (s *tenantSource) topic() topic {
@@ -119,6 +119,10 @@ func (s *tenantSource) learn(ev *ubl.Event) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if ev.Kind == ubl.EventRoomRead {
+		s.own.add(ledgerID, noID, ev)
+		return true
+	}
 	s.changes++
 	switch {
 	case ev.Kind != ubl.EventMemberLeft && s.rooms != nil:
@@ -139,17 +143,17 @@ func (s *tenantSource) lose(room ubl.RoomID, at ubl.Time) {
 		return
 	}
 	delete(s.rooms, room)
-	s.left.add(ledgerID, noID, &ubl.Event{
+	s.own.add(ledgerID, noID, &ubl.Event{
 		Kind: ubl.EventRoomLeft, TenantID: s.who.TenantID, RoomID: room, TS: at, Payload: ubl.RoomLeftPayload(s.who.UserID),
 	})
 }
 
-// aside takes what is to be told of lost rooms.
+// aside takes what is to be told of lost rooms, and of what the caller has read elsewhere.
 func (s *tenantSource) aside() replay {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := s.left
-	s.left = replay{}
+	out := s.own
+	s.own = replay{}
 	return out
 }
 

@@ -72,10 +72,10 @@ async function hash(prefix: 'b:' | 'c:' | 'h:', text: string, salt = ''): Promis
   return hex;
 }
 
-// bodyHash is what an action says of the text of its message: a commitment, made with a
-// salt of 16 bytes in hex, or for messages from before salts the bare hash.
-export function bodyHash(text: string, salt = ''): Promise<string> {
-  return hash('b:', canonical({ text }), salt);
+// bodyHash is what an action says of the text of its message, and of whom that mentions: a
+// commitment, made with a salt of 16 bytes in hex, or for messages from before salts the bare hash.
+export function bodyHash(text: string, salt = '', mentions?: string[]): Promise<string> {
+  return hash('b:', canonical(mentions ? { mentions, text } : { text }), salt);
 }
 
 // cidOf is the hash of an atom without the cid that it bears.
@@ -224,7 +224,7 @@ export async function verifyReceipt(message: Message, atoms: readonly object[], 
 
 async function textHash(message: Message, salt: string): Promise<string | null> {
   try {
-    return await bodyHash(message.body.text, salt);
+    return await bodyHash(message.body.text, salt, message.body.mentions);
   } catch (err) {
     if (err instanceof TypeError) return null; // a lone surrogate, which was never hashed
     throw err;
@@ -236,7 +236,7 @@ function isAbout(action: Json, m: Message): boolean {
   return (
     isAction(action.kind) && action.did === 'messenger.send' && action.status === 'executed' &&
     action.tenant_id === m.tenant_id && action.when === m.sent_at && part(action, 'who').user_id === m.sender_id &&
-    about.msg_id === m.msg_id && about.room_id === m.room_id && about.room_seq === m.room_seq
+    about.msg_id === m.msg_id && about.room_id === m.room_id && about.room_seq === m.room_seq && about.thread === m.thread
   );
 }
 

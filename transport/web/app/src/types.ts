@@ -56,8 +56,9 @@ export interface Message {
   sent_at: string;
   // "entry" is the app's own, for other entries of the timeline (store/entries.ts).
   type: 'text' | 'system' | 'entry';
-  body: { text: string };
+  body: { text: string; mentions?: string[] };
   reply_to: string | null;
+  thread?: string; // the msg_id of the message that began the thread
   attachments: unknown[];
   imported_from?: ImportedFrom;
   receipt: Receipt;
@@ -75,6 +76,7 @@ export interface Entry {
   type: string; // message, edit, reaction, redaction, pin, membership, proposal, and what later servers have
   target?: string; // the entry_id of what it is about
   reply_to?: string;
+  thread?: string;
   body: { content_type: string; json?: Record<string, unknown>; bytes?: string } | null;
   salt?: string;
   redacted?: { at: string; by: string; room_seq: number };
@@ -100,6 +102,8 @@ export interface RoomSummary {
 export interface RoomEntry extends RoomSummary {
   member: boolean;
   alike?: true;
+  // How far the person has read it, on whichever device.
+  read?: { read_seq: number; unread: number; mentions: number };
   last_seq?: number;
   last_message?: Message | null;
   // How many of the entries up to last_seq are messages; absent where the server doesn't say.

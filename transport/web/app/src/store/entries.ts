@@ -18,11 +18,12 @@ export const entryIn = (row: Message): Entry | undefined => (row as Kept).entry;
 // rowOf is the row of an entry. Salts stay with the server, which is asked for one where
 // a receipt is checked.
 export function rowOf(entry: Entry): Message {
-  const { entry_id: msg_id, tenant_id, room_id, room_seq, author_id: sender_id, sent_at, receipt, reply_to = null, body, imported_from } = entry;
-  const row = { msg_id, tenant_id, room_id, room_seq, sender_id, sent_at, receipt, reply_to, attachments: [], ...(imported_from && { imported_from }) };
+  const { entry_id: msg_id, tenant_id, room_id, room_seq, author_id: sender_id, sent_at, receipt, reply_to = null, thread, body, imported_from } = entry;
+  const row = { msg_id, tenant_id, room_id, room_seq, sender_id, sent_at, receipt, reply_to, attachments: [], ...(thread && { thread }), ...(imported_from && { imported_from }) };
   const said = body?.json?.text;
+  const mentions = body?.json?.mentions as string[] | undefined;
   if (entry.type === 'message' && typeof said === 'string' && (body!.content_type === text || body!.content_type === system)) {
-    return { ...row, type: body!.content_type === text ? 'text' : 'system', body: { text: said } };
+    return { ...row, type: body!.content_type === text ? 'text' : 'system', body: { text: said, ...(mentions && { mentions }) } };
   }
   const kept: Kept = { ...row, type: 'entry', body: { text: '' }, entry };
   return kept;
@@ -69,8 +70,8 @@ export function isTaken(row: Message, redaction: Entry): boolean {
 
 // emptied is what a redaction leaves of a row.
 export function emptied(row: Message, redaction: Entry): Message {
-  const { msg_id: entry_id, tenant_id, room_id, room_seq, sender_id: author_id, sent_at, receipt } = row;
-  const was: Entry = entryIn(row) ?? { kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', body: null, receipt };
+  const { msg_id: entry_id, tenant_id, room_id, room_seq, sender_id: author_id, sent_at, thread, receipt } = row;
+  const was: Entry = entryIn(row) ?? { kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', ...(thread && { thread }), body: null, receipt };
   const { salt: _, ...left } = was;
   return rowOf({ ...left, body: null, redacted: { at: redaction.sent_at, by: redaction.author_id, room_seq: redaction.room_seq } });
 }

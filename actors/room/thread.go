@@ -1,0 +1,127 @@
+package room
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// A thread is the answers to one message of the timeline. They are entries like any, with the
+// message that began it in them, and an index leads from that to each.
+
+// maxFollowers bounds for how many people an answer in a thread is.
+const maxFollowers = 100
+
+// threadKey is the key T room 0 root n: entry n is an answer in the thread that root began. Its
+// value is the author's id. n < 0 is the end of those of one thread.
+func threadKey(r ubl.RoomID, root, n int64) []byte {
+	b := numbered('T', r, root)
+	if n < 0 {
+		return append(b, 0xff)
+	}
+	return binary.BigEndian.AppendUint64(b, uint64(n))
+}
+
+// follow sees that a thread can begin with a message, or has, and finds who takes part.
+func (r *Room) follow(t *actors.Turn, root ubl.MessageID) (people []ubl.UserID, err error) {
+	if root == "" {
+		return nil, nil
+	}
+	first, err := r.replied(t, root, "thread")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case first.thread != "":
+		return nil, ubl.Errorf(ubl.CodeConflict, "this message is in a thread itself, which %s began", first.thread)
+	case !first.said:
+		return nil, ubl.Errorf(ubl.CodeConflict, "a thread begins with a message")
+	}
+	taking := map[ubl.UserID]bool{first.author: true}
+	for _, p := range r.State.recent.posts { // what isn't durable yet is among these
+		if p.thread == root {
+			taking[p.author] = true
+		}
+	}
+	err = r.Read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
+		return snap.Descend(threadKey(r.id, first.seq, 0), threadKey(r.id, first.seq, -1), func(_, v []byte) bool {
+			taking[ubl.UserID(v)] = true
+			return len(taking) < maxFollowers
+		})
+	})
+	return slices.Sorted(maps.Keys(taking)), err
+}
+
+// maxThreadPage is the most answers of one page.
+const maxThreadPage = 200
+
+// thread answers a page of a thread.
+func (r *Room) thread(t *actors.Turn, c ubl.ReadThread) {
+	err := r.State.shows("messenger.history", c.Who)
+	head := r.State.head()
+	ctx := t.Context()
+	t.Read(err, func(context.Context) (any, error) { return r.threadPage(ctx, c, head) })
+}
+
+func (r *Room) threadPage(ctx context.Context, c ubl.ReadThread, head ubl.Head) (*ubl.ThreadPage, error) {
+	unknown := ubl.Errorf(ubl.CodeNotFound, "there is no such message in this room")
+	root, ok := c.Root.Seq()
+	if !ok || root < head.AvailableFrom || root > head.LastSeq {
+		return nil, unknown
+	}
+	limit := min(max(c.Limit, 1), maxThreadPage)
+	page := &ubl.ThreadPage{}
+	var list []stored
+	err := r.Read.View(ctx, r.group, func(snap ubl.Snapshot) error {
+		first, err := snap.Get(messageKey(r.id, root))
+		if err != nil || first == nil {
+			return cmp.Or(err, error(unknown))
+		}
+		list = append(list[:0], slices.Clone(first))
+		page.Replies, page.NextCursor = 0, nil
+		var seqs []int64
+		err = snap.Ascend(threadKey(r.id, root, 0), threadKey(r.id, root, -1), func(k, _ []byte) bool {
+			page.Replies++
+			if n := numberOf(k); n > c.After && len(seqs) <= limit {
+				seqs = append(seqs, n)
+			}
+			return true
+		})
+		if len(seqs) > limit {
+			seqs = seqs[:limit]
+			page.NextCursor = &seqs[limit-1]
+		}
+		for _, n := range seqs {
+			v, bad := snap.Get(messageKey(r.id, n))
+			if err = errors.Join(err, bad); err == nil && v != nil {
+				list = append(list, slices.Clone(v))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	b, err := list[0].brief()
+	if err != nil || b.id() != c.Root {
+		return nil, cmp.Or(err, error(unknown))
+	}
+	for i, v := range list {
+		e, err := v.encoded()
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			page.Root = e
+		} else {
+			page.Entries = append(page.Entries, e)
+		}
+	}
+	return page, nil
+}
