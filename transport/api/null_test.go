@@ -20,7 +20,7 @@ func TestNullArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range slices.Sorted(maps.Keys(in.Properties)) {
-			if slices.Contains(in.Required, name) {
+			if slices.Contains(in.Required, name) || act.Name == "portal.server.add" && name == "url" { // only programs have none
 				continue
 			}
 			args := in.sample()
