@@ -11,7 +11,6 @@ import (
 	"ubl"
 	"ubl/offer"
 	"ubl/panics"
-	"ubl/turns"
 )
 
 // Actor is one family's implementation behind a name. The runtime calls
@@ -124,6 +123,6 @@ type Env struct {
 	// Usage is what the tenant stores.
 	Usage *Usage
 
-	replays *turns.Turns // of states of the past that are made; nil for no bound
+	replays replays // of states of the past that are made
 	sends   *sends
 }

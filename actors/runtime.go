@@ -13,14 +13,6 @@ import (
 
 	"ubl"
 	"ubl/panics"
-	"ubl/turns"
-)
-
-// States of the past that are made at a time, on a node and of one tenant. Each takes as
-// much memory as its actor, and a processor while it reads all of the history.
-const (
-	replaysAtOnce = 4
-	tenantReplays = 1
 )
 
 // Options configure a [Runtime]. Families, Now and Random are required.
@@ -70,7 +62,7 @@ type Runtime struct {
 	alarms    *alarms
 	followers *followers
 	sends     *sends
-	replays   *turns.Turns // see [Env]
+	replays   replays // see [Env]
 
 	active  atomic.Int64
 	refused [len(refusals)]atomic.Int64 // for load, by Refusal
@@ -102,7 +94,7 @@ func New(opts Options) *Runtime {
 		dispatcher: newDispatcher(),
 		groups:     make(map[ubl.Group]*group),
 		partitions: make(map[int]*window),
-		replays:    turns.New(replaysAtOnce, tenantReplays),
+		replays:    newReplays(),
 		stop:       make(chan struct{}),
 		swept:      make(chan struct{}),
 	}
