@@ -85,6 +85,29 @@ func (s ScrubStats) Status(met int64) *ubl.ClusterScrub {
 type scrubbed struct {
 	mu    sync.Mutex
 	stats ScrubStats
+	file  int // how many files there were before this one
+}
+
+// begin notes which file a pass is of.
+func (s *scrubbed) begin(w *sweep) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.file = s.file
+}
+
+// is reports whether a pass is still of the file that is there.
+func (s *scrubbed) is(w *sweep) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return w.file == s.file
+}
+
+// forget begins anew, with another file: what was found was in the one before.
+func (s *scrubbed) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.file++
+	s.stats = ScrubStats{}
 }
 
 func (s *scrubbed) read() ScrubStats {
@@ -118,6 +141,7 @@ func (e *Engine) ScrubOnce(ctx context.Context) {
 
 func (e *Engine) scrubPartition(ctx context.Context, p *partition, o ScrubOptions) {
 	s := newSweep(p.index, p.opts.Numbers)
+	p.scrub.begin(s)
 	spoiled := p.spoiled.Load()
 	pace := func(read int64) {
 		if o.Rate > 0 {
@@ -130,6 +154,10 @@ func (e *Engine) scrubPartition(ctx context.Context, p *partition, o ScrubOption
 		before := s.bytes
 		if err := p.scrubSlice(s); err != nil {
 			return // it is closed, or being replaced; the next pass comes
+		}
+		if !p.scrub.is(s) {
+			e.scrubPartition(ctx, p, o) // what it has read so far is of no use
+			return
 		}
 		for _, place := range s.fresh {
 			_ = p.tell(place.error())
@@ -186,16 +214,21 @@ func (p *partition) scrubSlice(s *sweep) (err error) {
 func (s *scrubbed) note(w *sweep) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if w.fresh = nil; w.file != s.file {
+		return
+	}
 	s.stats.Bytes = w.bytes
 	if w.found > s.stats.Damages {
 		s.stats.Damages, s.stats.Places = w.found, append([]Place(nil), w.places...)
 	}
-	w.fresh = nil
 }
 
 func (s *scrubbed) finish(w *sweep, now ubl.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if w.file != s.file {
+		return
+	}
 	s.stats = ScrubStats{
 		LastBytes: w.bytes, Finished: now, Damages: w.found, Places: w.places, Digests: w.digests.list(),
 	}
@@ -204,6 +237,7 @@ func (s *scrubbed) finish(w *sweep, now ubl.Time) {
 // sweep is one pass over a partition.
 type sweep struct {
 	partition int
+	file      int // see scrubbed
 	numbers   []ubl.Numbers
 	next      []byte // where the next slice begins; the newest key that was read, if last
 	last      bool
