@@ -58,7 +58,7 @@ type Family struct {
 // Commands lists what nodes may send to one another: the commands of all families, and the
 // kernel's own.
 func Commands(families []Family) []ubl.Command {
-	return union([]ubl.Command{ubl.Redrive{}}, families, func(f Family) []ubl.Command { return f.Commands })
+	return union([]ubl.Command{ubl.Redrive{}, ubl.Discard{}}, families, func(f Family) []ubl.Command { return f.Commands })
 }
 
 // Answers lists what nodes answer one another. A command that has nothing to say answers nil.

@@ -64,16 +64,9 @@ const farBack = 250_000
 // build makes the state that the events up to number n lead to, of the nearest snapshot before
 // that and at most so many events after it.
 func (x *Entity[S, E]) build(ctx context.Context, place *place, list []kept, n, most int64) (*S, error) {
-	list = list[:sort.Search(len(list), func(i int) bool { return list[i].Events > n })]
-	s, from := x.kind.empty(x.Name), int64(0)
-	for i := len(list) - 1; i >= 0 && from == 0; i-- {
-		made, ok, err := x.kind.Snapshot.keptState(ctx, x.Read, x.Name, list[i])
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			s, from = made, list[i].Events
-		}
+	s, from, err := x.nearest(ctx, list, n)
+	if err != nil {
+		return nil, err
 	}
 	if n-from > most {
 		return nil, ubl.Errorf(ubl.CodeValidation, "as_of is too far back: %d acts would have to be read again, and nothing nearer is kept. Name a later moment, or export the ledger", n-from)
@@ -81,11 +74,24 @@ func (x *Entity[S, E]) build(ctx context.Context, place *place, list []kept, n, 
 	if err := place.read(n - from); err != nil {
 		return nil, err
 	}
-	err := x.Events().Each(ctx, from+1, n, func(e E) error {
+	err = x.Events().Each(ctx, from+1, n, func(e E) error {
 		x.kind.Apply(&s, e)
-		return ctx.Err()
+		return nil
 	})
 	return &s, err
+}
+
+// nearest is the state of the newest snapshot up to event n, and that snapshot's last event; the
+// empty state and 0 where there is none.
+func (x *Entity[S, E]) nearest(ctx context.Context, list []kept, n int64) (s S, from int64, err error) {
+	list = list[:sort.Search(len(list), func(i int) bool { return list[i].Events > n })]
+	for _, head := range slices.Backward(list) {
+		s, ok, err := x.kind.Snapshot.keptState(ctx, x.Read, x.Name, head)
+		if ok || err != nil {
+			return s, head.Events, err
+		}
+	}
+	return x.kind.empty(x.Name), 0, nil
 }
 
 // lastBy is the newest event of a moment, nil for none.

@@ -190,6 +190,21 @@ func (rt *Runtime) cell(name ubl.Name) (*cell, error) {
 	return c, nil
 }
 
+// lettersOf is who answers for the dead letters of a name: its actor, or, where no family has
+// the name any more, the Tenant, who can give them up and can't have them tried.
+func (rt *Runtime) lettersOf(name ubl.Name, cmd ubl.Command) (ubl.Name, error) {
+	if rt.family(name) != nil {
+		return name, nil
+	}
+	switch cmd.(type) {
+	case ubl.Redrive:
+		return name, ubl.Errorf(ubl.CodeConflict, "this version of the program has no %q, so nothing can try it again: discard the dead letter, or redrive it with a version that has it", name.Local())
+	case ubl.Discard:
+		return ubl.TenantName(name.Group().Tenant), nil
+	}
+	return name, nil
+}
+
 func (rt *Runtime) family(name ubl.Name) *Family {
 	local := name.Local()
 	for i := range rt.opts.Families {

@@ -2,6 +2,8 @@ package tenant
 
 import (
 	"context"
+	"encoding/json"
+	"math"
 	"reflect"
 
 	"ubl"
@@ -80,6 +82,21 @@ func (x *Tenant) Forgetful(ctx context.Context, env actors.Env) (*Tenant, error)
 	kind := makers{}.kind()
 	kind.Snapshot = nil
 	return open(ctx, kind, makers{}, x.Read, env)
+}
+
+// EachStep tells of each event that is a step of some record's history, whether its stored form
+// says that it may be.
+func (x *Tenant) EachStep(ctx context.Context, fn func(did ubl.Did, maybe bool)) error {
+	return x.Events().Each(ctx, 1, math.MaxInt64, func(e event) error {
+		if e.Access != nil || e.licenses() || e.Service != nil || len(e.Ended) > 0 {
+			stored, err := json.Marshal(e)
+			if err != nil {
+				return err
+			}
+			fn(e.Did, mayBeStep(stored))
+		}
+		return nil
+	})
 }
 
 // KeptKey begins the keys of the snapshots that a Tenant keeps.

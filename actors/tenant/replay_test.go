@@ -125,6 +125,14 @@ func (l *looker) look(rt *rapid.T, h *harness.House, name ubl.Name, x *tenant.Te
 			rt.Fatalf("as of %+v: event %d, %v\n got %s\nwant event %d, %v\n     %s", at, last, err, got, all, slowErr, want)
 		}
 	}
+	err = x.EachStep(ctx, func(did ubl.Did, maybe bool) {
+		if !maybe {
+			rt.Fatalf("%s is a step of a record's history, and isn't looked at", did)
+		}
+	})
+	if err != nil {
+		rt.Fatal(err)
+	}
 	_ = h.Engine.View(ctx, name.Group(), func(snap ubl.Snapshot) error {
 		return snap.Ascend(tenant.KeptKey(), append(tenant.KeptKey(), 0xff), func(_, _ []byte) bool {
 			l.kept++
