@@ -16,7 +16,7 @@ const (
 	// fewEvents is the most that is few: a tenth of a second, about.
 	fewEvents = 5000
 	// Places on a node, and of one tenant.
-	fewAtOnce, tenantFew   = 4, 2
+	fewAtOnce, tenantFew   = 4, 1
 	manyAtOnce, tenantMany = 4, 1
 )
 

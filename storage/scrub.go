@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -176,7 +177,12 @@ func (e *Engine) scrubPartition(ctx context.Context, p *partition, o ScrubOption
 	}
 }
 
-func (p Place) error() error { return ubl.Damaged("%s", p.What) }
+func (p Place) error() error {
+	if p.Group == "" {
+		return ubl.Damaged("%s", p.What)
+	}
+	return ubl.Damaged("%s, of %s", p.What, p.Group)
+}
 
 // waitIdle lets writers go first.
 func (p *partition) waitIdle(ctx context.Context) {
@@ -323,7 +329,7 @@ func (s *sweep) element(t *tree, w *walk) {
 
 // damage notes a place. The key says whose it is, if it can be believed.
 func (s *sweep) damage(key []byte, err error) {
-	place := Place{Partition: s.partition, What: cause(err)}
+	place := Place{Partition: s.partition, What: Damage(err)}
 	if g, errGroup := groupOf(key); errGroup == nil && validGroup(g) {
 		place.Group = g.String()
 	}
@@ -334,14 +340,15 @@ func (s *sweep) damage(key []byte, err error) {
 	}
 }
 
-// cause is what an error of damage says of the place.
-func cause(err error) string {
+// Damage is what an error of damage says of the place, without saying that it is damage.
+func Damage(err error) string {
+	said := err.Error()
 	if e, ok := errors.AsType[*ubl.Error](err); ok && e.Cause != nil && e.Cause != ErrDamaged {
-		return e.Cause.Error()
+		said = e.Cause.Error()
 	} else if ok {
-		return e.Message
+		said = e.Message
 	}
-	return err.Error()
+	return strings.TrimPrefix(strings.TrimPrefix(said, ErrDamaged.Error()+": "), "stored data is damaged: ")
 }
 
 // run is a series of numbered keys that is being read.
@@ -453,5 +460,9 @@ func what(kind ubl.Numbers, prefix []byte) string {
 		return "the ledger's atoms"
 	}
 	_, inside, _ := bytes.Cut(prefix, []byte{keyEnd})
-	return fmt.Sprintf("the records %q of %q", kind.Space, bytes.Trim(inside[1:], "\x00"))
+	name := bytes.Trim(inside[1:], "\x00")
+	if len(name) == 0 { // they are the tenant's
+		return fmt.Sprintf("the records %q", kind.Space)
+	}
+	return fmt.Sprintf("the records %q of %q", kind.Space, name)
 }

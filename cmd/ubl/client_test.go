@@ -71,7 +71,7 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 	}))
 	defer s.Close()
 	code, out, errs := run(t, s.URL, "", "rooms")
-	if want := "ROOM       NAME     MESSAGES  MEMBER\nr:general  general            no, may join\nr:plans    plans              no, may join\n"; code != 0 || out != want {
+	if want := "ROOM       NAME     ENTRIES  MEMBER\nr:general  general           no, may join\nr:plans    plans             no, may join\n"; code != 0 || out != want {
 		t.Errorf("%d, %s\n%s", code, errs, out)
 	}
 }
