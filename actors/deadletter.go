@@ -155,7 +155,8 @@ func (x *Entity[S, E]) letter(t *Turn, key Key, owner bool, subject, letter stri
 	return as, err == nil
 }
 
-// orphan is an alarm as the store has it; none is empty.
+// orphan is an alarm as the store has it; none is empty. Of two that discard it at the same time
+// both may find it, and have a receipt.
 func (x *Entity[S, E]) orphan(ctx context.Context, subject, letter string) (as armed, err error) {
 	err = x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		v, err := snap.Get(alarmKey(alarmsOf, subject, letter))

@@ -26,20 +26,20 @@ func (x *Entity[S, E]) Then(ctx context.Context, at ubl.AsOf) (*S, *E, error) {
 	if err := x.reached(ctx, at); err != nil {
 		return nil, nil, err
 	}
-	place := x.replays.place(ctx, x.Name.Group().Tenant)
-	defer place.end()
+	look := x.replays.look(ctx, x.Name.Group().Tenant)
+	defer look.end()
 	list, err := x.kind.Snapshot.readKept(ctx, x.Read, x.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	last, err := x.lastBy(ctx, place, list, at)
+	last, err := x.lastBy(ctx, look, list, at)
 	if err == nil && last == nil {
 		err = ubl.Errorf(ubl.CodeNotFound, "it didn't exist by then")
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := x.build(ctx, place, list, (*last).stamped().N, farBack)
+	s, err := x.build(ctx, look, list, (*last).stamped().N, farBack)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,13 +48,13 @@ func (x *Entity[S, E]) Then(ctx context.Context, at ubl.AsOf) (*S, *E, error) {
 
 // AsOf is the state that the events up to number n lead to, made of them alone.
 func (x *Entity[S, E]) AsOf(ctx context.Context, n int64) (*S, error) {
-	place := x.replays.place(ctx, x.Name.Group().Tenant)
-	defer place.end()
+	look := x.replays.look(ctx, x.Name.Group().Tenant)
+	defer look.end()
 	list, err := x.kind.Snapshot.readKept(ctx, x.Read, x.Name)
 	if err != nil {
 		return nil, err
 	}
-	return x.build(ctx, place, list, n, math.MaxInt64)
+	return x.build(ctx, look, list, n, math.MaxInt64)
 }
 
 // farBack is how many events a look into the past reads at most behind the nearest snapshot:
@@ -63,15 +63,15 @@ const farBack = 250_000
 
 // build makes the state that the events up to number n lead to, of the nearest snapshot before
 // that and at most so many events after it.
-func (x *Entity[S, E]) build(ctx context.Context, place *place, list []kept, n, most int64) (*S, error) {
+func (x *Entity[S, E]) build(ctx context.Context, look *look, list []kept, n, most int64) (*S, error) {
 	s, from, err := x.nearest(ctx, list, n)
 	if err != nil {
 		return nil, err
 	}
 	if n-from > most {
-		return nil, ubl.Errorf(ubl.CodeValidation, "as_of is too far back: %d acts would have to be read again, and nothing nearer is kept. Name a later moment, or export the ledger", n-from)
+		return nil, ubl.Errorf(ubl.CodeValidation, "as_of: %d acts would have to be read again, which takes too long, and no nearer state is kept; export the ledger to see what was then", n-from)
 	}
-	if err := place.read(n - from); err != nil {
+	if err := look.read(n - from); err != nil {
 		return nil, err
 	}
 	err = x.Events().Each(ctx, from+1, n, func(e E) error {
@@ -95,7 +95,7 @@ func (x *Entity[S, E]) nearest(ctx context.Context, list []kept, n int64) (s S, 
 }
 
 // lastBy is the newest event of a moment, nil for none.
-func (x *Entity[S, E]) lastBy(ctx context.Context, place *place, list []kept, at ubl.AsOf) (*E, error) {
+func (x *Entity[S, E]) lastBy(ctx context.Context, look *look, list []kept, at ubl.AsOf) (*E, error) {
 	var newest int64
 	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) (err error) {
 		newest, err = snap.Counter(x.place.Counter)
@@ -107,7 +107,7 @@ func (x *Entity[S, E]) lastBy(ctx context.Context, place *place, list []kept, at
 	case at.Seq > 0:
 		return x.lastBySeq(ctx, newest, at)
 	}
-	return x.lastByTime(ctx, place, list, newest, at)
+	return x.lastByTime(ctx, look, list, newest, at)
 }
 
 // lastBySeq halves what is left: the seqs of events only grow.
@@ -132,7 +132,7 @@ func (x *Entity[S, E]) lastBySeq(ctx context.Context, newest int64, at ubl.AsOf)
 // lastByTime goes back from the newest event. All after the one that it finds have to be looked
 // at, or known by what is kept to be later: the clock may have been ahead for a while, and what
 // came after that is of an earlier time again.
-func (x *Entity[S, E]) lastByTime(ctx context.Context, place *place, list []kept, newest int64, at ubl.AsOf) (*E, error) {
+func (x *Entity[S, E]) lastByTime(ctx context.Context, look *look, list []kept, newest int64, at ubl.AsOf) (*E, error) {
 	for to := newest; to > 0; {
 		i := sort.Search(len(list), func(i int) bool { return list[i].Events >= to })
 		from := int64(0) // of the events that are of one kept snapshot, or of none yet
@@ -144,7 +144,7 @@ func (x *Entity[S, E]) lastByTime(ctx context.Context, place *place, list []kept
 			continue
 		}
 		from = max(from, to-EventPage)
-		if err := place.read(to - from); err != nil {
+		if err := look.read(to - from); err != nil {
 			return nil, err
 		}
 		page, err := x.Events().Page(ctx, from+1, to-from)

@@ -24,9 +24,9 @@ func newReplays() replays {
 	return replays{few: turns.New(fewAtOnce, tenantFew), many: turns.New(manyAtOnce, tenantMany)}
 }
 
-// place is one look's place. It is taken with the first events that are read, and changed
-// once they are many.
-type place struct {
+// look is one look into the past. Its place is taken with the first events that it reads, and
+// changed once they are many.
+type look struct {
 	ctx    context.Context
 	of     replays
 	tenant ubl.TenantID
@@ -35,32 +35,32 @@ type place struct {
 	held   *turns.Turns
 }
 
-func (r replays) place(ctx context.Context, tenant ubl.TenantID) *place {
-	return &place{ctx: ctx, of: r, tenant: tenant}
+func (r replays) look(ctx context.Context, tenant ubl.TenantID) *look {
+	return &look{ctx: ctx, of: r, tenant: tenant}
 }
 
 // read waits until so many more events may be read.
-func (p *place) read(events int64) error {
-	p.events += events
-	want := p.of.few
-	if p.events > fewEvents {
-		want = p.of.many
+func (l *look) read(events int64) error {
+	l.events += events
+	want := l.of.few
+	if l.events > fewEvents {
+		want = l.of.many
 	}
-	if p.taken && p.held == want {
+	if l.taken && l.held == want {
 		return nil
 	}
-	p.end()
-	if err := want.Take(p.ctx, p.tenant); err != nil {
+	l.end()
+	if err := want.Take(l.ctx, l.tenant); err != nil {
 		return err
 	}
-	p.taken, p.held = true, want
+	l.taken, l.held = true, want
 	return nil
 }
 
 // end gives the place back.
-func (p *place) end() {
-	if p.taken {
-		p.held.Give(p.tenant)
+func (l *look) end() {
+	if l.taken {
+		l.held.Give(l.tenant)
 	}
-	p.taken = false
+	l.taken = false
 }

@@ -11,7 +11,7 @@ import (
 func TestFewDontWaitForMany(t *testing.T) {
 	r, over := newReplays(), make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
-	many, few := r.place(t.Context(), "t:acme.com"), r.place(ctx, "t:acme.com")
+	many, few := r.look(t.Context(), "t:acme.com"), r.look(ctx, "t:acme.com")
 	if err := many.read(fewEvents + 1); err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestFewDontWaitForMany(t *testing.T) {
 			t.Errorf("the second that reads many is told %v", err)
 		}
 	}()
-	if err := r.place(t.Context(), "t:acme.com").read(1); err != nil { // it waits for few's place
+	if err := r.look(t.Context(), "t:acme.com").read(1); err != nil { // it waits for few's place
 		t.Fatal(err)
 	}
 	cancel()

@@ -54,7 +54,7 @@ func TestRoomsSayWhatCantBeRead(t *testing.T) {
 		if code != 1 || !strings.Contains(errs, "r:spoiled couldn't be read: stored data is damaged (internal)") {
 			t.Errorf("%v: %d, %s", args, code, errs)
 		}
-		if len(args) == 1 && !strings.Contains(out, "r:spoiled  spoiled  ?         yes, can't be read\n") {
+		if len(args) == 1 && !strings.Contains(out, "r:spoiled  spoiled  ?        yes, can't be read\n") {
 			t.Errorf("%v: %s", args, out)
 		}
 	}

@@ -21,7 +21,7 @@ type deadLettersListCmd struct {
 	format
 	All     bool   `help:"Those of all tenants. Operators." xor:"whose"`
 	Pending bool   `help:"What has failed so far and is tried again, or is late." xor:"whose"`
-	Tenant  string `help:"Those of another tenant. Operators." placeholder:"TENANT"`
+	Tenant  string `help:"Those of another tenant. Operators." placeholder:"TENANT" config:"-"`
 }
 
 type deadLettersRedriveCmd struct{ letter }
