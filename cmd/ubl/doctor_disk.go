@@ -105,15 +105,15 @@ func (d *doctor) space(context.Context) finding {
 	found := fmt.Sprintf("%s of %s are free", amount(free), amount(size))
 	switch {
 	case free < hardlyAny:
-		return broken("free some space, or move the data to a larger disk: writes "+refusedBy(free), "%s", found)
+		return broken("free some space, or move the data to a larger disk: writes "+refusedWhen(free), "%s", found)
 	case free < littleSpace:
 		return odd("free some space, or move the data to a larger disk", "%s", found)
 	}
 	return well("%s", found)
 }
 
-// refusedBy says whether writes find room still.
-func refusedBy(free int64) string {
+// refusedWhen says whether writes are refused already.
+func refusedWhen(free int64) string {
 	if free < noSpace {
 		return "are refused now"
 	}
