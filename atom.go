@@ -412,6 +412,7 @@ const (
 	DidBudgetUpdate  Did = "portal.budget.update"
 
 	DidRedrive Did = "deadletter.redrive"
+	DidDiscard Did = "deadletter.discard"
 
 	DidPlatformStart          Did = "platform.start"
 	DidPlatformStop           Did = "platform.stop"
@@ -446,7 +447,7 @@ var dids = []Did{
 	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
-	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate, DidRedrive,
+	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate, DidRedrive, DidDiscard,
 	DidPlatformStart, DidPlatformStop, DidPlatformKeyCreate, DidPlatformKeyRotate, DidPlatformTokenCreate,
 	DidPlatformTokenRevoke, DidPlatformTokenRenew, DidPlatformTokenRevokeAll, DidPlatformLinkCreate, DidPlatformBackup, DidPlatformRestore,
 	DidPlatformJournalLoss,

@@ -70,6 +70,8 @@ type DeadLetter struct {
 	Code Code `json:"code,omitempty"`
 	// Since is when it should have been done.
 	Since Time `json:"since"`
+	// Next is when it is tried again; absent for what isn't tried any more.
+	Next *Time `json:"next,omitempty"`
 }
 
 // Kinds of dead letters.
@@ -79,7 +81,7 @@ const (
 	// DeadTail is an entry of the ledger that one of its consumers couldn't take in, with all
 	// that came behind it about the same subject.
 	DeadTail = "tail"
-	// DeadOutbound is what couldn't be done outside, as a web hook that never answered.
+	// DeadOutbound is what couldn't be done outside, as a call of a tool whose end was never learnt.
 	DeadOutbound = "outbound"
 )
 
@@ -89,7 +91,10 @@ const MaxDeadLetters = 500
 type (
 	// ListDeadLetters reads those of a tenant, [MaxDeadLetters] at most. Who asks has seen
 	// that the caller is an owner of the tenant, or an operator. Answers []DeadLetter.
-	ListDeadLetters struct{}
+	ListDeadLetters struct {
+		// Pending lists instead what has failed and is tried again, and what is late.
+		Pending bool
+	}
 	// Redrive has the subject, which is the actor that is asked, try a dead letter again
 	// at once, with as many attempts as at first. Owner says that who asks has seen the
 	// caller to be an owner of the tenant, or an operator. Answers nil.
@@ -98,6 +103,16 @@ type (
 		Owner  bool
 		Letter string // its key
 	}
+	// Discard has the subject, which is the actor that is asked, give up a dead letter: it is
+	// listed no more, and never done. What it was to do outside ends with an error. Where the
+	// program has no family for the subject any more, the Tenant does so. Owner is as of
+	// [Redrive]. Answers nil.
+	Discard struct {
+		Request
+		Owner   bool
+		Subject string // as the list has it
+		Letter  string // its key
+	}
 )
 
 // Cost is 0 for reads.
@@ -105,6 +120,9 @@ func (ListDeadLetters) Cost() int { return 0 }
 
 // Cost is one act.
 func (Redrive) Cost() int { return ActCost }
+
+// Cost is one act, and one for what it ends outside.
+func (Discard) Cost() int { return 2 * ActCost }
 
 // ExportFormat names the form of an exported ledger, which anyone can check
 // with nothing but the file ([Verify]): NDJSON, each line canonical JSON with

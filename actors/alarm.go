@@ -161,6 +161,8 @@ func (x *Entity[S, E]) receiveAlarm(t *Turn, cmd ubl.Command) bool {
 		x.adopt(t)
 	case ubl.Redrive:
 		x.redrive(t, c)
+	case ubl.Discard:
+		x.discard(t, c)
 	default:
 		return false
 	}

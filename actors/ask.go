@@ -43,12 +43,16 @@ func (rt *Runtime) AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (v
 	if err := bounded(to, cmd); err != nil {
 		return nil, false, err
 	}
+	to, err = rt.lettersOf(to, cmd)
+	if err != nil {
+		return nil, false, err
+	}
 	for pause := firstPause; ; pause += firstPause {
 		a := rt.ask(ctx, to, cmd)
 		// A read that met a failing group is asked of the one that comes after:
 		// reads go on where writes can't.
 		if !errors.Is(a.err, errGroupOver) || cmd.Cost() > 0 || pause > lastPause {
-			return a.value, a.committed, a.err
+			return a.value, a.committed, tooLong(cmd, a.err)
 		}
 		select {
 		case <-time.After(pause):
@@ -56,6 +60,14 @@ func (rt *Runtime) AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (v
 			return nil, false, ubl.AsError(ctx.Err())
 		}
 	}
+}
+
+// tooLong says of a read that ran out of time that it did: there is no outcome to be unsure of.
+func tooLong(cmd ubl.Command, err error) error {
+	if cmd.Cost() > 0 || !errors.Is(err, context.DeadlineExceeded) || ubl.CodeOf(err) != ubl.CodeUnavailable {
+		return err
+	}
+	return ubl.Errorf(ubl.CodeOverloaded, "the read took too long and was given up; it changes nothing").Because(err)
 }
 
 // A read that meets failing groups waits between its attempts, each time one

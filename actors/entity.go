@@ -132,24 +132,12 @@ func (x *Entity[S, E]) replay(ctx context.Context) (err error) {
 	return err
 }
 
-// AsOf is the state that the events up to number n lead to, made of them alone.
-func (x *Entity[S, E]) AsOf(ctx context.Context, n int64) (*S, error) {
-	tenant := x.Name.Group().Tenant
-	if err := x.replays.Take(ctx, tenant); err != nil {
-		return nil, err
-	}
-	defer x.replays.Give(tenant)
-	s := x.kind.empty(x.Name)
-	err := x.Events().Each(ctx, 1, n, func(e E) error {
-		x.kind.Apply(&s, e)
-		return nil
-	})
-	return &s, err
-}
-
 func (x *Entity[S, E]) apply(e E) {
 	x.kind.Apply(&x.State, e)
-	x.last = max(x.last, e.stamped().N)
+	if s := e.stamped(); s.N > 0 {
+		x.last = max(x.last, s.N)
+		x.snapshots.since.saw(s.N, s.At)
+	}
 }
 
 // Events are those that are stored.

@@ -17,15 +17,23 @@ type Versioned interface{ FormatVersion() int }
 // order. One of a newer version than the newest known is an error: guessing at
 // its meaning would derive a wrong state.
 func EachEvent[E Versioned](snap ubl.Snapshot, from, to []byte, newest int, fn func(E)) error {
-	return eachEvent(snap, from, to, newest, func(_ []byte, e E) error {
+	return eachEvent(snap, from, to, newest, nil, func(_ []byte, e E) error {
 		fn(e)
 		return nil
 	})
 }
 
-func eachEvent[E Versioned](snap ubl.Snapshot, from, to []byte, newest int, fn func(key []byte, e E) error) error {
+// eachEvent calls fn with the events but for those that want, which sees each as it is stored,
+// doesn't take; nil takes all.
+func eachEvent[E Versioned](snap ubl.Snapshot, from, to []byte, newest int, want func(k, stored []byte) (bool, error), fn func(key []byte, e E) error) error {
 	var bad error
 	err := snap.Ascend(from, to, func(k, v []byte) bool {
+		if want != nil {
+			wanted, err := want(k, v)
+			if bad = err; bad != nil || !wanted {
+				return bad == nil
+			}
+		}
 		var e E
 		if err := json.Unmarshal(v, &e); err != nil {
 			bad = fmt.Errorf("couldn't read an event: %w", err)
@@ -55,18 +63,27 @@ type Events[E Versioned] struct {
 // Each calls fn with the events numbered first to last, or to the newest there
 // is, until fn fails. It does so between views.
 func (v Events[E]) Each(ctx context.Context, first, last int64, fn func(E) error) error {
+	return v.EachOf(ctx, first, last, nil, fn)
+}
+
+// EachOf is Each for those events that want takes as they are stored (JSON): most that are of
+// no use needn't be read then. Nil takes all.
+func (v Events[E]) EachOf(ctx context.Context, first, last int64, want func(stored []byte) bool, fn func(E) error) error {
 	for ; first <= last; first += EventPage {
-		page, err := v.Page(ctx, first, min(last-first+1, EventPage))
+		page, n, err := v.page(ctx, first, min(last-first+1, EventPage), want)
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return err
 		}
-		Progressed(ctx, len(page))
+		Progressed(ctx, int(n))
 		for _, e := range page {
 			if err := fn(e); err != nil {
 				return err
 			}
 		}
-		if len(page) < EventPage {
+		if n < EventPage {
 			break
 		}
 	}
@@ -75,17 +92,26 @@ func (v Events[E]) Each(ctx context.Context, first, last int64, fn func(E) error
 
 // Page reads at most limit events, in one view. One that is missing is damage.
 func (v Events[E]) Page(ctx context.Context, first, limit int64) ([]E, error) {
-	var page []E
-	err := v.Read.View(ctx, v.Group, func(snap ubl.Snapshot) error {
-		return eachEvent(snap, v.Key(first), v.Key(first+limit), v.Newest, func(k []byte, e E) error {
-			if next := first + int64(len(page)); !bytes.Equal(k, v.Key(next)) {
-				return ubl.Damaged("event %d of an actor of %s is missing", next, v.Group)
+	page, _, err := v.page(ctx, first, limit, nil)
+	return page, err
+}
+
+// page also tells how many events there were, wanted or not.
+func (v Events[E]) page(ctx context.Context, first, limit int64, want func(stored []byte) bool) (page []E, n int64, err error) {
+	err = v.Read.View(ctx, v.Group, func(snap ubl.Snapshot) error {
+		follows := func(k, stored []byte) (bool, error) {
+			if next := first + n; !bytes.Equal(k, v.Key(next)) {
+				return false, ubl.Damaged("event %d of an actor of %s is missing", next, v.Group)
 			}
+			n++
+			return want == nil || want(stored), nil
+		}
+		return eachEvent(snap, v.Key(first), v.Key(first+limit), v.Newest, follows, func(_ []byte, e E) error {
 			page = append(page, e)
 			return nil
 		})
 	})
-	return page, err
+	return page, n, err
 }
 
 // CheckEvents sees that an actor has as many events as its counter says.

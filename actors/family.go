@@ -11,7 +11,6 @@ import (
 	"ubl"
 	"ubl/offer"
 	"ubl/panics"
-	"ubl/turns"
 )
 
 // Actor is one family's implementation behind a name. The runtime calls
@@ -59,7 +58,7 @@ type Family struct {
 // Commands lists what nodes may send to one another: the commands of all families, and the
 // kernel's own.
 func Commands(families []Family) []ubl.Command {
-	return union([]ubl.Command{ubl.Redrive{}}, families, func(f Family) []ubl.Command { return f.Commands })
+	return union([]ubl.Command{ubl.Redrive{}, ubl.Discard{}}, families, func(f Family) []ubl.Command { return f.Commands })
 }
 
 // Answers lists what nodes answer one another. A command that has nothing to say answers nil.
@@ -124,6 +123,6 @@ type Env struct {
 	// Usage is what the tenant stores.
 	Usage *Usage
 
-	replays *turns.Turns // of states of the past that are made; nil for no bound
+	replays replays // of states of the past that are made
 	sends   *sends
 }

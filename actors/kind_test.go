@@ -152,7 +152,7 @@ func counterKind() *actors.Kind[counterState, counterEvent] {
 		},
 		Take: func(s *counterState, item actors.Item) { s.Notes = item.Number() },
 		Snapshot: &actors.Snapshots[counterState]{
-			Version: 1, Every: 3, Each: -1, Piece: 20,
+			Version: 1, Every: 3, Each: -1, Piece: 20, Keep: 6,
 			Encode: func(s *counterState) []byte { return encodeJSON(s) },
 			Decode: func(v []byte) (s counterState, err error) { return s, json.Unmarshal(v, &s) },
 			Size:   func(*counterState) int { return 1 },

@@ -10,7 +10,7 @@ import (
 	"ubl"
 )
 
-// Outbound is something to be done outside, as a call of a web hook. A [Plan] whose act is
+// Outbound is something to be done outside, as a call of a tool. A [Plan] whose act is
 // intended puts it on record ([Plan].Intends). Once that is durable it is attempted: by who
 // asked, while a Lease is theirs, and then by the outbox ([Hooks].Send). A plan that
 // [Plan].Ends it puts its effect on record.

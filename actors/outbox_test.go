@@ -482,6 +482,36 @@ func TestOutboxDeadLetter(t *testing.T) {
 	w.clean()
 }
 
+// TestOutboxDiscard: what is given up isn't attempted any more, and its intent has an end on record,
+// an error.
+func TestOutboxDiscard(t *testing.T) {
+	w := openOutside(t)
+	w.meets("lost", fails(ubl.CodeUnavailable))
+	w.order("courier:1", actors.Outbound{Key: "lost"})
+	w.Alarms()
+	for range 3 * 24 {
+		w.pass(time.Hour)
+	}
+	list := harness.Must[[]ubl.DeadLetter](w.House, ubl.LedgerName(w.ana.TenantID), ubl.ListDeadLetters{})
+	if len(list) != 1 {
+		t.Fatalf("dead letters are %+v", list)
+	}
+	tried := w.attempts("lost")
+	ask := ubl.Discard{Request: w.Request(w.ana), Owner: true, Subject: "courier:1", Letter: list[0].Key}
+	for range 2 { // the second time is a retry
+		if _, err := w.Ask(t.Context(), w.at("courier:1"), ask); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Restart()
+	w.pass(72 * time.Hour)
+	w.outcomes("courier:1", "lost:unavailable")
+	if n := w.attempts("lost"); n != tried {
+		t.Errorf("it was attempted %d times, %d before it was given up", n, tried)
+	}
+	w.clean()
+}
+
 // TestOutboxCrash: the node is gone at each commit on the way of one outbound, before and
 // after it is durable. Later it is attempted again, with the same key, and has one effect;
 // one that may be attempted once alone is not attempted again after its first attempt.

@@ -13,14 +13,6 @@ import (
 
 	"ubl"
 	"ubl/panics"
-	"ubl/turns"
-)
-
-// States of the past that are made at a time, on a node and of one tenant. Each takes as
-// much memory as its actor, and a processor while it reads all of the history.
-const (
-	replaysAtOnce = 4
-	tenantReplays = 1
 )
 
 // Options configure a [Runtime]. Families, Now and Random are required.
@@ -70,7 +62,7 @@ type Runtime struct {
 	alarms    *alarms
 	followers *followers
 	sends     *sends
-	replays   *turns.Turns // see [Env]
+	replays   replays // see [Env]
 
 	active  atomic.Int64
 	refused [len(refusals)]atomic.Int64 // for load, by Refusal
@@ -102,7 +94,7 @@ func New(opts Options) *Runtime {
 		dispatcher: newDispatcher(),
 		groups:     make(map[ubl.Group]*group),
 		partitions: make(map[int]*window),
-		replays:    turns.New(replaysAtOnce, tenantReplays),
+		replays:    newReplays(),
 		stop:       make(chan struct{}),
 		swept:      make(chan struct{}),
 	}
@@ -196,6 +188,21 @@ func (rt *Runtime) cell(name ubl.Name) (*cell, error) {
 	rt.cells.Store(name, c)
 	rt.active.Add(1)
 	return c, nil
+}
+
+// lettersOf is who answers for the dead letters of a name: its actor, or, where no family has
+// the name any more, the Tenant, who can give them up and can't have them tried.
+func (rt *Runtime) lettersOf(name ubl.Name, cmd ubl.Command) (ubl.Name, error) {
+	if rt.family(name) != nil {
+		return name, nil
+	}
+	switch cmd.(type) {
+	case ubl.Redrive:
+		return name, ubl.Errorf(ubl.CodeConflict, "this version of the program has no %q, so nothing can try it again: discard the dead letter, or redrive it with a version that has it", name.Local())
+	case ubl.Discard:
+		return ubl.TenantName(name.Group().Tenant), nil
+	}
+	return name, nil
 }
 
 func (rt *Runtime) family(name ubl.Name) *Family {

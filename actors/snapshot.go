@@ -41,6 +41,9 @@ type Snapshots[S any] struct {
 	// along; of a snapshot that waits for twice as many events, sixteen times that. Zero
 	// stands for 1,000, 2 and 256 KiB. A negative Each is none.
 	Every, Each, Piece int
+	// Keep is how many events there are at least between two snapshots that are kept for looks
+	// into the past. Zero keeps none, as where Decode makes less than the events do.
+	Keep int
 }
 
 // ErrSnapshot says that a snapshot is damaged.
@@ -53,6 +56,7 @@ type snapshotHead struct {
 	Turn    byte   `json:"turn"`   // of two, so that no piece of the last one is overwritten
 	Pieces  int    `json:"pieces"`
 	Hash    string `json:"hash"` // of all of them
+	Since   since  `json:"since,omitzero"`
 }
 
 // snapshots are what an Entity knows of its own.
@@ -62,6 +66,10 @@ type snapshots struct {
 	next  snapshotHead
 	rest  []byte
 	piece int // bytes
+	// copy is the head of a copy that is kept of next, nil for none.
+	copy *kept
+	// since is of the events so far.
+	since since
 }
 
 func (k *Snapshots[S]) key(of ubl.Name) []byte {
@@ -93,14 +101,23 @@ func (x *Entity[S, E]) snapshot() []Record {
 		}
 		c.rest = k.Encode(&x.State)
 		c.next = snapshotHead{Version: k.Version, Events: x.last, Turn: 1 - c.saved.Turn, Hash: ubl.BodyHash(c.rest)}
+		c.copy = x.keep(c.next)
+		c.next.Since = c.since
 	}
 	n := min(len(c.rest), c.piece)
 	records := []Record{{Key: k.piece(x.Name, c.next.Turn, c.next.Pieces), Value: c.rest[:n]}}
+	if c.copy != nil {
+		records = append(records, Record{Key: k.keptPiece(x.Name, c.next.Events, c.next.Pieces), Value: c.rest[:n]})
+	}
 	c.next.Pieces++
 	if c.rest = c.rest[n:]; len(c.rest) > 0 {
 		return records
 	}
-	c.saved, c.rest = c.next, nil
+	if c.copy != nil {
+		c.copy.Pieces = c.next.Pieces
+		records = append(records, Record{Key: k.keptKey(x.Name, keptHeads, c.next.Events), Value: encode(c.copy)})
+	}
+	c.saved, c.rest, c.copy = c.next, nil, nil
 	return append(records, Record{Key: k.key(x.Name), Value: encode(c.saved)})
 }
 
@@ -112,7 +129,7 @@ func (x *Entity[S, E]) restore(ctx context.Context) (int64, error) {
 	var all []byte
 	if err == nil && head.Version > 0 {
 		x.snapshots.saved.Turn = head.Turn // what is saved next leaves this one alone
-		all, err = k.readPieces(ctx, x.Read, x.Name, head)
+		all, err = k.readPieces(ctx, x.Read, x.Name, head, func(n int) []byte { return k.piece(x.Name, head.Turn, n) })
 	}
 	if errors.Is(err, ubl.ErrDamaged) {
 		err = fmt.Errorf("%w: %w", ErrSnapshot, err)
@@ -129,7 +146,7 @@ func (x *Entity[S, E]) restore(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 	}
-	x.State, x.snapshots.saved = restored, head
+	x.State, x.snapshots.saved, x.snapshots.since = restored, head, head.Since
 	return head.Events, nil
 }
 
@@ -152,12 +169,12 @@ func (k *Snapshots[S]) readHead(ctx context.Context, read ubl.Reader, of ubl.Nam
 }
 
 // readPieces reads them one after the other, in short views.
-func (k *Snapshots[S]) readPieces(ctx context.Context, read ubl.Reader, of ubl.Name, head snapshotHead) ([]byte, error) {
+func (k *Snapshots[S]) readPieces(ctx context.Context, read ubl.Reader, of ubl.Name, head snapshotHead, key func(n int) []byte) ([]byte, error) {
 	var all bytes.Buffer
 	for n := range head.Pieces {
 		found := false
 		err := read.View(ctx, of.Group(), func(snap ubl.Snapshot) error {
-			v, err := snap.Get(k.piece(of, head.Turn, n))
+			v, err := snap.Get(key(n))
 			found = v != nil
 			all.Write(v)
 			return err

@@ -99,6 +99,9 @@ func TestDamagedReplicaHeals(t *testing.T) {
 				g := n.group(p)
 				return g != nil && g != old && w.leader(p) != nil && n.engine.Applied(p) > 0
 			})
+			if s := n.engine.Stats().Partitions[p].Scrub; s.Damages != 0 {
+				t.Errorf("the new copy is said to have %d damaged places", s.Damages)
+			}
 			w.settle()
 			putRecord(t, w, g, "m2", "more")
 			poll.Until(t, "the copy has caught up and is whole", func() bool {

@@ -112,6 +112,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidServerConnect:         {ubl.Fields{ubl.Bool("connected", true), server, user}, op("portal.server.connect", ubl.Bool("connected", true), server, user), onTenant},
 		ubl.DidToolApprove:           {ubl.Fields{definition, tool}, op("portal.tool.approve", definition, tool), onTenant},
 		ubl.DidBudgetUpdate:          {budget, append(op("portal.budget.update"), budget...), onTenant},
+		ubl.DidDiscard:               {letter, append(op("deadletter.discard"), letter...), onTenant},
 		ubl.DidRedrive:               {letter, append(op("deadletter.redrive"), letter...), onTenant},
 		ubl.DidPortalCall:            {call, called, onCall},
 		ubl.DidToolCall:              {append(slices.Clone(call), ubl.Str("parent", "req:1234")), called, onCall},

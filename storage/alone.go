@@ -156,7 +156,7 @@ func (p *partition) failedCommit(err error) error {
 	switch {
 	case clean && !lacks:
 		p.state.move(idle)
-		return unavailable("there is no space left for data; nothing was written", full(err))
+		return unavailable("there is no space left for data", full(err))
 	case clean:
 		to = starved
 	case lacks:

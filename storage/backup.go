@@ -79,13 +79,10 @@ func (e *Engine) BackupFrom(ctx context.Context, w io.Writer, fetch Fetch, o *Ba
 	}
 	dir, err := e.TempDir()
 	if err != nil {
-		return fmt.Errorf("couldn't back up: %w", err)
+		return err
 	}
 	err = e.backup(ctx, w, dir, fetch, o)
-	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
-		return fmt.Errorf("couldn't back up: %w", err)
-	}
-	return nil
+	return errors.Join(err, os.RemoveAll(dir))
 }
 
 // Fetch puts a copy of a partition at a path. It says whether it is a copy of what this

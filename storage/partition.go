@@ -163,6 +163,7 @@ func (p *partition) openFile() error {
 	}
 	p.opened.Store(&opened{db, file})
 	p.spoiled.Store(0)
+	p.scrub.forget()
 	if spoilt != nil {
 		for _, err := range spoilt.places {
 			_ = p.tell(err)

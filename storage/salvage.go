@@ -134,7 +134,7 @@ func (x *salvage) gap(to int64) error {
 	x.note(damaged("an atom below the ledger's head is missing"))
 	from := x.next
 	x.next = to + 1
-	return x.missing(from, to, errors.New(cause(x.why)))
+	return x.missing(from, to, errors.New(Damage(x.why)))
 }
 
 func (t *tree) pages() uint64 { return uint64(int64(len(t.data)) / t.pageSize) }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -59,40 +59,6 @@ type Place struct {
 	Journal bool `json:"-"`
 }
 
-// ScrubStats is how the scrub of a partition stands.
-type ScrubStats struct {
-	// Bytes are those that the pass has read so far, LastBytes those of the last one.
-	Bytes, LastBytes int64
-	// Finished is when the last pass ended, 0 if none has since the start.
-	Finished ubl.Time
-	// Damages counts the places of the last pass, or of this one if it has found more.
-	Damages int
-	Places  []Place
-	// Digests are those of the last pass.
-	Digests []Digest
-}
-
-// Status is the same for the cluster's status.
-func (s ScrubStats) Status(met int64) *ubl.ClusterScrub {
-	c := &ubl.ClusterScrub{Bytes: s.Bytes, Damages: int64(s.Damages), Met: met, Digests: s.Digests}
-	if s.Finished != 0 {
-		c.FinishedAt = &s.Finished
-	}
-	return c
-}
-
-// scrubbed is what a partition's scrub has come to. Its owner is the scrub.
-type scrubbed struct {
-	mu    sync.Mutex
-	stats ScrubStats
-}
-
-func (s *scrubbed) read() ScrubStats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.stats
-}
-
 // Scrub goes over all partitions, again and again, until ctx ends.
 func (e *Engine) Scrub(ctx context.Context, o ScrubOptions) {
 	setDefault(&o.Rate, defaultScrubRate)
@@ -118,6 +84,7 @@ func (e *Engine) ScrubOnce(ctx context.Context) {
 
 func (e *Engine) scrubPartition(ctx context.Context, p *partition, o ScrubOptions) {
 	s := newSweep(p.index, p.opts.Numbers)
+	p.scrub.begin(s)
 	spoiled := p.spoiled.Load()
 	pace := func(read int64) {
 		if o.Rate > 0 {
@@ -130,6 +97,10 @@ func (e *Engine) scrubPartition(ctx context.Context, p *partition, o ScrubOption
 		before := s.bytes
 		if err := p.scrubSlice(s); err != nil {
 			return // it is closed, or being replaced; the next pass comes
+		}
+		if !p.scrub.is(s) {
+			e.scrubPartition(ctx, p, o) // what it has read so far is of no use
+			return
 		}
 		for _, place := range s.fresh {
 			_ = p.tell(place.error())
@@ -148,7 +119,12 @@ func (e *Engine) scrubPartition(ctx context.Context, p *partition, o ScrubOption
 	}
 }
 
-func (p Place) error() error { return ubl.Damaged("%s", p.What) }
+func (p Place) error() error {
+	if p.Group == "" {
+		return ubl.Damaged("%s", p.What)
+	}
+	return ubl.Damaged("%s, of %s", p.What, p.Group)
+}
 
 // waitIdle lets writers go first.
 func (p *partition) waitIdle(ctx context.Context) {
@@ -183,27 +159,10 @@ func (p *partition) scrubSlice(s *sweep) (err error) {
 	return s.slice(tx, scrubSlice)
 }
 
-func (s *scrubbed) note(w *sweep) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats.Bytes = w.bytes
-	if w.found > s.stats.Damages {
-		s.stats.Damages, s.stats.Places = w.found, append([]Place(nil), w.places...)
-	}
-	w.fresh = nil
-}
-
-func (s *scrubbed) finish(w *sweep, now ubl.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats = ScrubStats{
-		LastBytes: w.bytes, Finished: now, Damages: w.found, Places: w.places, Digests: w.digests.list(),
-	}
-}
-
 // sweep is one pass over a partition.
 type sweep struct {
 	partition int
+	file      int // see scrubbed
 	numbers   []ubl.Numbers
 	next      []byte // where the next slice begins; the newest key that was read, if last
 	last      bool
@@ -289,7 +248,7 @@ func (s *sweep) element(t *tree, w *walk) {
 
 // damage notes a place. The key says whose it is, if it can be believed.
 func (s *sweep) damage(key []byte, err error) {
-	place := Place{Partition: s.partition, What: cause(err)}
+	place := Place{Partition: s.partition, What: Damage(err)}
 	if g, errGroup := groupOf(key); errGroup == nil && validGroup(g) {
 		place.Group = g.String()
 	}
@@ -300,14 +259,15 @@ func (s *sweep) damage(key []byte, err error) {
 	}
 }
 
-// cause is what an error of damage says of the place.
-func cause(err error) string {
+// Damage is what an error of damage says of the place, without saying that it is damage.
+func Damage(err error) string {
+	said := err.Error()
 	if e, ok := errors.AsType[*ubl.Error](err); ok && e.Cause != nil && e.Cause != ErrDamaged {
-		return e.Cause.Error()
+		said = e.Cause.Error()
 	} else if ok {
-		return e.Message
+		said = e.Message
 	}
-	return err.Error()
+	return strings.TrimPrefix(strings.TrimPrefix(said, ErrDamaged.Error()+": "), "stored data is damaged: ")
 }
 
 // run is a series of numbered keys that is being read.
@@ -419,5 +379,9 @@ func what(kind ubl.Numbers, prefix []byte) string {
 		return "the ledger's atoms"
 	}
 	_, inside, _ := bytes.Cut(prefix, []byte{keyEnd})
-	return fmt.Sprintf("the records %q of %q", kind.Space, bytes.Trim(inside[1:], "\x00"))
+	name := bytes.Trim(inside[1:], "\x00")
+	if len(name) == 0 { // they are the tenant's
+		return fmt.Sprintf("the records %q", kind.Space)
+	}
+	return fmt.Sprintf("the records %q of %q", kind.Space, name)
 }

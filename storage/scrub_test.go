@@ -277,3 +277,48 @@ func TestDigests(t *testing.T) {
 		t.Errorf("%d digests differ for one that was rewritten", differ)
 	}
 }
+
+// TestScrubForgets: what a pass found in a replica's file isn't told of the one that takes its
+// place, also before a pass of that.
+func TestScrubForgets(t *testing.T) {
+	leader, l := lead(t, t.TempDir(), storage.Options{})
+	fill(t, leader, 1, 5, 100)
+	dir := t.TempDir()
+	e := openReplica(t, dir, newLog(), storage.Options{})
+	mustApply(t, e, l.all(0))
+	if err := e.Close(); err != nil { // which commits
+		t.Fatal(err)
+	}
+	e = openReplica(t, dir, newLog(), storage.Options{})
+	path := filepath.Join(dir, "store", "partition-0.db")
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for at := 0; ; at++ { // older pages may have it, too
+		next := bytes.Index(file[at:], []byte("effect 3 of"))
+		if next < 0 {
+			break
+		}
+		at += next
+		if _, err := f.WriteAt([]byte("X"), int64(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scrub := func() storage.ScrubStats { return e.Stats().Partitions[0].Scrub }
+	if e.ScrubOnce(t.Context()); scrub().Damages == 0 {
+		t.Fatal("the damage isn't found")
+	}
+	e.Distrust(0, storage.ErrDamaged)
+	if err := e.Resume(0); err != nil {
+		t.Fatal(err)
+	}
+	if s := scrub(); s.Damages != 0 || len(s.Places) != 0 || s.Finished != 0 {
+		t.Errorf("the new file is said to have %+v", s)
+	}
+}

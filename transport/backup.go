@@ -40,7 +40,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 }
 
 func mayBackup(ctx context.Context, c *envelope.Caller) error {
-	forbidden := ubl.Errorf(ubl.CodeForbidden, "a backup needs operator rights: restart the server with --operator EMAIL and use a token of that address, or stop it and back up with --data DIR")
+	forbidden := ubl.Errorf(ubl.CodeForbidden, "a backup needs operator rights: use a token of an address that the server was started with (--operator EMAIL), restart it with yours, or stop it and back up with --data DIR")
 	if c == nil || c.Identity.TenantID != ubl.CoreTenant && !c.Operates {
 		return forbidden
 	}

@@ -88,7 +88,8 @@ func (s *Shard) Receive(t *actors.Turn, cmd ubl.Command) {
 	case ubl.ReadAtoms:
 		t.Later(func() (any, error) { return s.atoms(ctx, c.From, c.Limit) })
 	case ubl.ListDeadLetters:
-		t.Later(func() (any, error) { return s.deadLetters(ctx) })
+		now := t.Now()
+		t.Later(func() (any, error) { return s.deadLetters(ctx, c.Pending, now) })
 	default:
 		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a ledger doesn't answer this command"))
 	}

@@ -146,8 +146,12 @@ func readLink(atom []byte) (link, error) {
 }
 
 // deadLetters are those of the group's actors.
-func (s *Shard) deadLetters(ctx context.Context) (list []ubl.DeadLetter, err error) {
+func (s *Shard) deadLetters(ctx context.Context, pending bool, now ubl.Time) (list []ubl.DeadLetter, err error) {
 	err = s.store.View(ctx, s.group, func(snap ubl.Snapshot) (err error) {
+		if pending {
+			list, err = actors.Pending(snap, s.group.Tenant, now)
+			return err
+		}
 		list, err = actors.DeadLetters(snap, s.group.Tenant)
 		return err
 	})

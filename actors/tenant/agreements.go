@@ -1,7 +1,9 @@
 package tenant
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"strings"
 
 	"ubl"
@@ -62,7 +64,7 @@ func (s *State) readsRecord(who ubl.Identity, id ubl.AgreementID) error {
 // changes is a record's history up to an event.
 func (x *Tenant) changes(record *ubl.Agreement, last int64) agreement.History {
 	return func(ctx context.Context, after int64, fn func(ubl.Change) error) error {
-		return x.Events().Each(ctx, after+1, last, func(e event) error {
+		return x.Events().EachOf(ctx, after+1, last, mayBeStep, func(e event) error {
 			if !e.changes(record.ID) {
 				return nil
 			}
@@ -73,6 +75,15 @@ func (x *Tenant) changes(record *ubl.Agreement, last int64) agreement.History {
 			return fn(change)
 		})
 	}
+}
+
+// stepMarks are what an event's stored form has if it is a step of any record's history
+// ([event.changes]). Most events of a large tenant are none: sessions, passkeys, containers.
+var stepMarks = [][]byte{[]byte(`"access":`), []byte(`"member":`), []byte(`"amendment":`), []byte(`"service":`), []byte(`"ended":`), []byte(`"agreement.end"`)}
+
+// mayBeStep is false for a stored event that is none for sure.
+func mayBeStep(stored []byte) bool {
+	return slices.ContainsFunc(stepMarks, func(mark []byte) bool { return bytes.Contains(stored, mark) })
 }
 
 // mandateAfter is the hash of a mandate after an event that changed the TenantLicense too: it

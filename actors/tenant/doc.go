@@ -8,7 +8,7 @@
 //
 //	t 0 n   event n: creation, membership, defaults, rooms, containers, tools,
 //	        tokens, ending (JSON)
-//	s       head of the newest snapshot; s 0 turn i: its pieces ([actors.Snapshots])
+//	s       head of the newest snapshot; s 0 turn i: its pieces; s 0 2 n and s 0 3 n i: those that are kept, by their last event ([actors.Snapshots])
 //	s 1     a byte, where decisions have alarms (finish.go)
 //	e       counter of events
 //	k       idempotency keys ([actors.Keys])

@@ -2,6 +2,8 @@ package tenant
 
 import (
 	"context"
+	"encoding/json"
+	"math"
 	"reflect"
 
 	"ubl"
@@ -18,13 +20,13 @@ func Open(ctx context.Context, read ubl.Reader, found Places, kinds []ubl.Kind, 
 }
 
 // Saving says when there are snapshots, as of [actors.Snapshots].
-type Saving struct{ Every, Each, Piece int }
+type Saving struct{ Every, Each, Piece, Keep int }
 
 // OpenEvery loads a Tenant that makes snapshots at other times.
 func OpenEvery(ctx context.Context, read ubl.Reader, found Places, kinds []ubl.Kind, env actors.Env, saving Saving) (*Tenant, error) {
 	with := makers{found, kinds, nil}
 	kind := with.kind()
-	kind.Snapshot.Every, kind.Snapshot.Each, kind.Snapshot.Piece = saving.Every, saving.Each, saving.Piece
+	kind.Snapshot.Every, kind.Snapshot.Each, kind.Snapshot.Piece, kind.Snapshot.Keep = saving.Every, saving.Each, saving.Piece, saving.Keep
 	return open(ctx, kind, with, read, env)
 }
 
@@ -56,6 +58,49 @@ func Replay(ctx context.Context, read ubl.Reader, env actors.Env) (Snapshot, err
 	}
 	return x.Snapshot(), nil
 }
+
+// AsItWas is the Tenant as it was, as a snapshot has it, and the number of its newest event.
+func (x *Tenant) AsItWas(ctx context.Context, at ubl.AsOf) (string, int64, error) {
+	s, newest, err := x.Then(ctx, at)
+	if err != nil {
+		return "", 0, err
+	}
+	return string(s.encode()), newest.N, nil
+}
+
+// Moment is that of an event.
+func (x *Tenant) Moment(ctx context.Context, n int64) (ubl.Receipt, error) {
+	page, err := x.Events().Page(ctx, n, 1)
+	if err != nil {
+		return ubl.Receipt{}, err
+	}
+	return page[0].Receipt, nil
+}
+
+// Forgetful is the same Tenant without a snapshot that it keeps.
+func (x *Tenant) Forgetful(ctx context.Context, env actors.Env) (*Tenant, error) {
+	kind := makers{}.kind()
+	kind.Snapshot = nil
+	return open(ctx, kind, makers{}, x.Read, env)
+}
+
+// EachStep tells of each event that is a step of some record's history, whether its stored form
+// says that it may be.
+func (x *Tenant) EachStep(ctx context.Context, fn func(did ubl.Did, maybe bool)) error {
+	return x.Events().Each(ctx, 1, math.MaxInt64, func(e event) error {
+		if e.Access != nil || e.licenses() || e.Service != nil || len(e.Ended) > 0 {
+			stored, err := json.Marshal(e)
+			if err != nil {
+				return err
+			}
+			fn(e.Did, mayBeStep(stored))
+		}
+		return nil
+	})
+}
+
+// KeptKey begins the keys of the snapshots that a Tenant keeps.
+func KeptKey() []byte { return append(HeadKey(), 0, 2) }
 
 // Changing is how many commands are in the family's table.
 func Changing() int { return len(makers{}.kind().Rules) }

@@ -19,15 +19,18 @@ import (
 // stored knows exactly what the live one knows.
 func TestStateIsDerived(t *testing.T) {
 	h := harness.OpenLive(t, "tenant", func(local string) bool { return local == "" }, func(ctx context.Context, read ubl.Reader, env actors.Env) (*tenant.Tenant, error) {
-		return tenant.OpenEvery(ctx, read, families.Places(), ubl.Kinds(), env, tenant.Saving{Every: 3, Each: -1, Piece: 200})
+		return tenant.OpenEvery(ctx, read, families.Places(), ubl.Kinds(), env, tenant.Saving{Every: 3, Each: -1, Piece: 200, Keep: 7})
 	})
-	n, restored, filled := 0, int64(0), harness.Filled{}
+	n, restored, filled, looks := 0, int64(0), harness.Filled{}, looker{}
 	defer func() {
 		if n < 50 { // they may all be too short
 			return
 		}
 		if restored == 0 {
 			t.Error("no state was loaded from a snapshot")
+		}
+		if looks.kept == 0 {
+			t.Error("no snapshot was kept for looks into the past")
 		}
 		filled.Want(t, "State.License.Agreement.NamedHeir", "State.License.Agreement.SealedAt", "State.License.Agreement.Mandate") // places have those, and agents
 	}()
@@ -89,9 +92,51 @@ func TestStateIsDerived(t *testing.T) {
 				if all != want {
 					rt.Fatalf("replayed state differs\n got %s\nwant %s", all, want)
 				}
+				looks.look(rt, h.House, name, loaded)
 				filled.Look(live.State)
 				restored = max(restored, harness.Saved(t, h.Engine, name, tenant.HeadKey()))
 			},
+		})
+	})
+}
+
+// looker looks into the past of tenants: what a kept snapshot and the events after it lead to
+// is what all events lead to. It draws nothing, so that histories stay as they are.
+type looker struct{ looks, kept int64 }
+
+func (l *looker) look(rt *rapid.T, h *harness.House, name ubl.Name, x *tenant.Tenant) {
+	ctx := context.Background()
+	if x.State.Events == 0 {
+		return
+	}
+	slow, err := x.Forgetful(ctx, actors.Env{Name: name, Now: h.Clock.Now})
+	if err != nil {
+		rt.Fatalf("couldn't replay: %v", err)
+	}
+	l.looks++
+	receipt, err := x.Moment(ctx, 1+l.looks*31%x.State.Events)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, at := range []ubl.AsOf{{Seq: receipt.Seq}, {Time: receipt.Time}, {Time: receipt.Time - 1}} {
+		got, last, err := x.AsItWas(ctx, at)
+		want, all, slowErr := slow.AsItWas(ctx, at)
+		if got != want || last != all || fmt.Sprint(err) != fmt.Sprint(slowErr) {
+			rt.Fatalf("as of %+v: event %d, %v\n got %s\nwant event %d, %v\n     %s", at, last, err, got, all, slowErr, want)
+		}
+	}
+	err = x.EachStep(ctx, func(did ubl.Did, maybe bool) {
+		if !maybe {
+			rt.Fatalf("%s is a step of a record's history, and isn't looked at", did)
+		}
+	})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	_ = h.Engine.View(ctx, name.Group(), func(snap ubl.Snapshot) error {
+		return snap.Ascend(tenant.KeptKey(), append(tenant.KeptKey(), 0xff), func(_, _ []byte) bool {
+			l.kept++
+			return true
 		})
 	})
 }

@@ -20,7 +20,7 @@ import (
 // snapshots tell how. Their keys are from before the kernel had a place for them.
 func snapshots() *actors.Snapshots[State] {
 	return &actors.Snapshots[State]{
-		Version: 1, Encode: (*State).encode, Decode: decodeState, Complete: recallClaims, Size: (*State).size,
+		Version: 1, Encode: (*State).encode, Decode: decodeState, Complete: recallClaims, Size: (*State).size, Keep: 4000,
 		Key: func(ubl.Name) []byte { return []byte{'s'} },
 	}
 }

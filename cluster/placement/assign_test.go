@@ -139,6 +139,43 @@ func TestLosingMovesLittle(t *testing.T) {
 	})
 }
 
+// TestNewcomerTakesThePlacesOfTheDead: while a voter doesn't answer, no other that lives gives its
+// place to who has just joined. Once the dead one has been so for long, its places are given.
+func TestNewcomerTakesThePlacesOfTheDead(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		partitions := rapid.IntRange(1, 64).Draw(rt, "partitions")
+		table := grown(rt, partitions, rapid.IntRange(3, 8).Draw(rt, "nodes"))
+		dead := rapid.SampledFrom(table.Nodes).Draw(rt, "dead").Server
+		joined, err := table.Admit(placement.Join{Node: node("new@1"), Partitions: partitions}, placement.View{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		v := steady(joined)
+		v.Alive[dead] = false
+		for p, a := range v.Partitions {
+			if a.Leader == dead {
+				v.Partitions[p].Leader = a.Voters[1]
+			}
+		}
+		keepsTheLiving := func(after *placement.Table) {
+			for p, before := range joined.Voters {
+				for _, s := range before {
+					if slices.Contains(before, dead) && s != dead && !slices.Contains(after.Voters[p], s) {
+						rt.Fatalf("partition %d: %v → %v, and %s is dead", p, before, after.Voters[p], dead)
+					}
+				}
+			}
+		}
+		keepsTheLiving(placement.Assign(joined, v))
+		v.LongDead[dead] = true
+		after := placement.Assign(joined, v)
+		keepsTheLiving(after)
+		if n := loads(after)[dead]; n > 0 {
+			rt.Fatalf("the dead one still has %d places: %v", n, after.Voters)
+		}
+	})
+}
+
 // TestDecisions that a single look shows, in the scene of TestOneLook.
 func TestDecisions(t *testing.T) {
 	type table = placement.Table

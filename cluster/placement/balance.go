@@ -11,7 +11,7 @@ type move struct {
 	from, to  string
 }
 
-// balance moves places until no two living servers differ by more than one.
+// balance moves places until no two living servers differ by more than one, as far as they may.
 // Each move brings the counts closer, so it ends. The dead are left out: they
 // keep their places or have lost them already.
 func (d *draft) balance() {
@@ -46,11 +46,19 @@ func (d *draft) betterPlace() (move, bool) {
 func (d *draft) moves(from, to string) []move {
 	var moves []move
 	for p, want := range d.want {
-		if !d.frozen(p) && slices.Contains(want, from) && !slices.Contains(want, to) {
+		if !d.frozen(p) && slices.Contains(want, from) && !slices.Contains(want, to) && d.mayGive(p, from) {
 			moves = append(moves, move{p, from, to})
 		}
 	}
 	return moves
+}
+
+// mayGive tells whether a server may give its place away: not one that votes while another voter
+// doesn't answer. The newcomer is for the place of that one, if it stays away.
+func (d *draft) mayGive(p int, from string) bool {
+	votes := d.v.Partitions[p].Voters
+	dead := func(s string) bool { return !d.v.Alive[s] }
+	return !slices.Contains(votes, from) || !slices.ContainsFunc(votes, dead)
 }
 
 // cost orders moves: a copy that was made for nothing, a copy to be made, a

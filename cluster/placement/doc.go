@@ -19,6 +19,8 @@
 //   - A dead server keeps its place until it is dead for long and another node
 //     can take the place. With three nodes and one dead nothing changes:
 //     dropping a voter would gain nothing, and it may come back.
+//   - While a voter of a partition doesn't answer, no other voter of it gives its
+//     place away to level counts: a newcomer gets the places of the dead.
 //   - A server whose disk was wiped is another server. The old one is gone for
 //     good, its successor inherits its places, and its vote counts for nothing.
 //   - The places of a leaving node go to others; if there are none the

@@ -41,7 +41,7 @@ type cli struct {
 	MCPCheck    mcpCheckCmd    `cmd:"" group:"People, agents and tools" name:"mcp-check" help:"Connect as an agent does: list the tools, send a message, look its receipt up."`
 	Domains     domainsCmd     `cmd:"" group:"People, agents and tools" help:"See and claim the mail domains whose people join your tenant."`
 	Sealed      sealedCmd      `cmd:"" group:"People, agents and tools" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
-	DeadLetters deadLettersCmd `cmd:"" group:"People, agents and tools" name:"deadletters" help:"See what could not be done by itself, and have it tried again."`
+	DeadLetters deadLettersCmd `cmd:"" group:"People, agents and tools" name:"deadletters" help:"See what could not be done by itself, and have it tried again, or give it up."`
 
 	Export exportCmd `cmd:"" group:"The ledger" help:"Write a tenant's ledger to standard output, or all that it has into a folder."`
 	Import importCmd `cmd:"" group:"The ledger" help:"Take an exported tenant's rooms, documents and files into yours."`
@@ -170,7 +170,8 @@ var examples = map[string][]string{
 	"file list":   {"ubl file list", "ubl file list --workspace plans --json"},
 	"file remove": {"ubl file remove f:01890000-0000-7000-8000-000000000000"},
 
-	"deadletters list":    {"ubl deadletters list", "ubl deadletters list --all --json"},
+	"deadletters discard": {"ubl deadletters discard retention r:general"},
+	"deadletters list":    {"ubl deadletters list", "ubl deadletters list --pending", "ubl deadletters list --all --json"},
 	"deadletters redrive": {"ubl deadletters redrive retention r:general", "ubl deadletters redrive call:17 portal t:example.com"},
 
 	"sealed list": {"ubl sealed list", "ubl sealed list --json"},

@@ -54,7 +54,7 @@ func TestRoomsSayWhatCantBeRead(t *testing.T) {
 		if code != 1 || !strings.Contains(errs, "r:spoiled couldn't be read: stored data is damaged (internal)") {
 			t.Errorf("%v: %d, %s", args, code, errs)
 		}
-		if len(args) == 1 && !strings.Contains(out, "r:spoiled  spoiled  ?         yes, can't be read\n") {
+		if len(args) == 1 && !strings.Contains(out, "r:spoiled  spoiled  ?        yes, can't be read\n") {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
@@ -71,7 +71,7 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 	}))
 	defer s.Close()
 	code, out, errs := run(t, s.URL, "", "rooms")
-	if want := "ROOM       NAME     MESSAGES  MEMBER\nr:general  general            no, may join\nr:plans    plans              no, may join\n"; code != 0 || out != want {
+	if want := "ROOM       NAME     ENTRIES  MEMBER\nr:general  general           no, may join\nr:plans    plans             no, may join\n"; code != 0 || out != want {
 		t.Errorf("%d, %s\n%s", code, errs, out)
 	}
 }

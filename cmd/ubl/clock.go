@@ -72,22 +72,40 @@ func (n *node) clockOffset() (off time.Duration, known bool) {
 	return n.cluster.ClockOffset(), n.cluster.ClockKnown()
 }
 
+// guardLook is how many atoms guardClock looks at.
+const guardLook = 10
+
 // guardClock has a node alone compare its clock with the newest act of the platform: each
-// start and stop is one. Where it can't be read, the start tells.
+// start and stop is one. That of a restore doesn't count, since it has the clock's time of
+// now and says nothing of the backup's. Where the acts can't be read, the start tells.
 func (n *node) guardClock(ctx context.Context) {
 	ledger := ubl.LedgerName(ubl.CoreTenant)
 	head, err := ubl.Ask[ubl.LedgerHead](ctx, n.asker, ledger, ubl.GetLedgerHead{})
 	if err != nil || head.Seq == 0 {
 		return
 	}
-	page, err := ubl.Ask[*ubl.AtomPage](ctx, n.asker, ledger, ubl.ReadAtoms{From: head.Seq, Limit: 1})
-	if err != nil || len(page.Atoms) == 0 {
+	page, err := ubl.Ask[*ubl.AtomPage](ctx, n.asker, ledger, ubl.ReadAtoms{From: max(1, head.Seq-guardLook+1), Limit: guardLook})
+	if err != nil {
 		return
 	}
-	var newest struct {
-		When ubl.Time `json:"when"`
+	var newest ubl.Time
+	restored := ubl.Time(-1) // the restore's act, and the message that tells of it in the same commit
+	for _, stored := range page.Atoms {
+		var atom struct {
+			When ubl.Time `json:"when"`
+			Did  ubl.Did  `json:"did"`
+		}
+		if json.Unmarshal(stored, &atom) != nil {
+			return
+		}
+		if atom.Did == ubl.DidPlatformRestore {
+			restored = atom.When
+		}
+		if atom.When != restored {
+			newest = atom.When
+		}
 	}
-	if json.Unmarshal(page.Atoms[0], &newest) == nil && newest.When > 0 {
-		n.clock.since(newest.When)
+	if newest > 0 {
+		n.clock.since(newest)
 	}
 }

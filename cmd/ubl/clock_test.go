@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,6 +76,40 @@ func TestGuardClock(t *testing.T) {
 		}
 		if got := n.clock.holds(); got != start.holds {
 			t.Errorf("a start %s later: alarms are held: %v", start.after, got)
+		}
+		if err := n.close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestClockAfterRestore: the clock that a restore ran under says nothing of the backup's. Where
+// that is more than a day old, the first start holds alarms, as over the same files.
+func TestClockAfterRestore(t *testing.T) {
+	for after, holds := range map[time.Duration]bool{time.Hour: false, 3 * 24 * time.Hour: true} {
+		now := testNow()
+		p := &program{now: func() time.Time { return now }, random: &counter64{}, out: io.Discard, err: io.Discard}
+		file, dir := filepath.Join(t.TempDir(), "backup"), filepath.Join(t.TempDir(), "new")
+		var made bytes.Buffer
+		if err := p.withNode(t.Context(), t.TempDir(), func(n *node) error { return n.backup(t.Context(), &made, "a test", nil) }); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, made.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(after)
+		if err := (&restoreCmd{File: file, Data: dir, Quiet: true}).Run(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		n, err := p.openNode(dir, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.start(t.Context(), testKey(t, p)); err != nil {
+			t.Fatal(err)
+		}
+		if got := n.clock.holds(); got != holds {
+			t.Errorf("%s after the backup alarms are held: %v", after, got)
 		}
 		if err := n.close(t.Context()); err != nil {
 			t.Fatal(err)

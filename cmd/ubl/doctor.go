@@ -84,6 +84,7 @@ func (d *doctor) checks() []struct {
 		{"clock", d.clock},
 		{"version", d.version},
 		{"sign-in", d.signIn},
+		{"jobs", d.jobs},
 		{"public URL", d.public},
 		{"peers", d.peers},
 	}

@@ -19,6 +19,8 @@ const (
 	// littleSpace and hardlyAny are what a disk should have left, in bytes.
 	littleSpace = 2 << 30
 	hardlyAny   = 256 << 20
+	// noSpace is what a commit needs at least.
+	noSpace = 1 << 20
 	// syncs is how often the disk is asked to sync; slowSync and awfulSync are what it may
 	// take, by the median. A disk that takes less than noSync hasn't written anything.
 	syncs     = 25
@@ -57,7 +59,13 @@ func (d *doctor) directory(context.Context) finding {
 	if err := os.Remove(probe); err != nil {
 		return broken("", "%v", err)
 	}
-	return well("%s", d.Data)
+	if d.here != nil {
+		return well("%s, and the server that runs over it scrubs it", d.Data)
+	}
+	if err := storage.Glance(d.Data); err != nil {
+		return broken("ubl scrub --data "+quoted(d.Data)+" lists what is damaged; deploy/RUNBOOK.md, UBLDamage, says what to do", "%v", err)
+	}
+	return well("%s; ubl scrub reads all of it", d.Data)
 }
 
 // secrets looks at the files that nobody else may read: the key, the cluster's secret, the
@@ -73,12 +81,17 @@ func (d *doctor) secrets(context.Context) finding {
 			return broken("chmod 600 "+quoted(path)+"; if somebody may have read it, make a new one", "others may read %s (mode %s)", path, mode)
 		}
 	}
+	found := plural(len(files), "file") + ", each for its owner alone"
 	if d.held() {
-		if _, err := auth.LoadKey(keyPath(d.Data)); err != nil && d.here == nil {
+		key, err := auth.LoadKey(keyPath(d.Data))
+		if err != nil && d.here == nil {
 			return broken("put your copy of the key back; without one, the next start makes a new key, and what the one before has signed ends", "%v", err)
 		}
+		if err == nil { // any 32 bytes are a key: only a copy tells whether it is the one
+			found += "; the key is " + key.ID() + ", as your copy should be"
+		}
 	}
-	return well("%s, each for its owner alone", plural(len(files), "file"))
+	return well("%s", found)
 }
 
 func (d *doctor) space(context.Context) finding {
@@ -92,11 +105,19 @@ func (d *doctor) space(context.Context) finding {
 	found := fmt.Sprintf("%s of %s are free", amount(free), amount(size))
 	switch {
 	case free < hardlyAny:
-		return broken("free some space, or move the data to a larger disk: writes are refused soon", "%s", found)
+		return broken("free some space, or move the data to a larger disk: writes "+refusedWhen(free), "%s", found)
 	case free < littleSpace:
 		return odd("free some space, or move the data to a larger disk", "%s", found)
 	}
 	return well("%s", found)
+}
+
+// refusedWhen says whether writes are refused already.
+func refusedWhen(free int64) string {
+	if free < noSpace {
+		return "are refused now"
+	}
+	return "are refused soon"
 }
 
 // amount is a number of bytes for people.

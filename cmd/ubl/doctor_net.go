@@ -185,6 +185,32 @@ func (d *doctor) signIn(ctx context.Context) finding {
 	return well("%s", found)
 }
 
+// jobs looks for what the server was to do by itself and couldn't. Who asks sees their own
+// tenant's.
+func (d *doctor) jobs(ctx context.Context) finding {
+	if d.told == nil || d.at.token == "" {
+		return moot("nobody is signed in who could see them")
+	}
+	server := d.p.client(d.at)
+	server.tries = 1
+	var failed, pending struct {
+		List []ubl.DeadLetter `json:"dead_letters"`
+	}
+	err := server.call(ctx, "GET", "/api/dead-letters", nil, &failed)
+	if err == nil {
+		err = server.call(ctx, "GET", "/api/dead-letters?pending=true", nil, &pending)
+	}
+	switch {
+	case err != nil:
+		return moot("owners of a tenant see its own: %v", err)
+	case len(failed.List) > 0:
+		return odd("ubl deadletters list", "%s failed for good, and %d fail so far", plural(len(failed.List), "job"), len(pending.List))
+	case len(pending.List) > 0:
+		return odd("ubl deadletters list --pending", "%s failed so far or late", plural(len(pending.List), "job"))
+	}
+	return well("none has failed, and none is late")
+}
+
 // proven is the public URL of the server that runs over the data directory, once that has proved
 // that it is that one; "" where there is none with TLS.
 func (d *doctor) proven(ctx context.Context) string {

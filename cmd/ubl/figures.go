@@ -115,7 +115,7 @@ func (f *figures) watch(n *node) {
 		gauge("ubl_alarms_held", "1 while no alarm is fired, because the clock can't be believed.", func() int64 { return int64(oneIf(n.clock.holds())) }),
 		counter("ubl_alarms_fired_total", "Alarms that have led to what they were set for.", func() int64 { return n.actors.AlarmStats().Fired }),
 		counter("ubl_alarms_failures_total", "Attempts of alarms that failed and are tried again later.", func() int64 { return n.actors.AlarmStats().Failures }),
-		counter("ubl_outbox_attempts_total", "Attempts to do something outside, as to call a web hook.", func() int64 { return n.actors.OutboxStats().Attempts }),
+		counter("ubl_outbox_attempts_total", "Attempts by nodes themselves to do something outside.", func() int64 { return n.actors.OutboxStats().Attempts }),
 		counter("ubl_outbox_failures_total", "Attempts to do something outside that failed, or that the other side refused.", func() int64 { return n.actors.OutboxStats().Failures }),
 		gauge("ubl_outbox_running", "Attempts to do something outside that are under way.", func() int64 { return n.actors.OutboxStats().Running }),
 		gauge("ubl_outbox_waiting", "What failed outside and is attempted again later.", func() int64 { return int64(n.actors.OutboxStats().Waiting) }),

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -175,8 +176,15 @@ func fullHint(dir string, err error) error {
 	if !errors.Is(err, storage.ErrFull) {
 		return err
 	}
-	return fmt.Errorf("the disk of %s is full. Nothing that was acknowledged is lost: what the files have no room for is in their journals. Free some space, then start again. (%w)", dir, err)
+	return fmt.Errorf("the disk of %s is full. Nothing that was acknowledged is lost: what the files have no room for is in their journals. Free some space, then start again. (%w)", dir, inOneLine{err})
 }
+
+// inOneLine is an error of several parts that is told in one line, as a log's last one.
+type inOneLine struct{ error }
+
+func (e inOneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
+
+func (e inOneLine) Unwrap() error { return e.error }
 
 // keyIDs name the keys that the node signs with and accepts, for other nodes.
 func (n *node) keyIDs() []string {

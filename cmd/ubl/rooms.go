@@ -32,7 +32,7 @@ func (c *roomsCmd) Run(ctx context.Context, p *program) error {
 		}
 		unread = append(unread, r.problem())
 	}
-	return errors.Join(append(unread, printList(p, c.format, list, "a room", "ROOM\tNAME\tMESSAGES\tMEMBER", (*listedRoom).row))...)
+	return errors.Join(append(unread, printList(p, c.format, list, "a room", "ROOM\tNAME\tENTRIES\tMEMBER", (*listedRoom).row))...)
 }
 
 // listedRoom is a room as GET /api/rooms lists it.

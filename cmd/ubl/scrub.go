@@ -46,7 +46,7 @@ func (n *node) damaged() func(partition int, err error) {
 			clear(told)
 		}
 		told[place] = now
-		n.log.Error("stored data is damaged", "partition", partition, "error", err)
+		n.log.Error("stored data is damaged", "partition", partition, "place", storage.Damage(err))
 	}
 }
 

@@ -92,7 +92,7 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 		}
 		row("kept", "%s", kept)
 		row("longest", "%d bytes", r.Policy.MaxMessageBytes)
-		row("messages", "%d, from %d on", r.LastSeq, r.AvailableFrom)
+		row("entries", "%d, from %d on", r.LastSeq, r.AvailableFrom)
 	}
 	if s.Container != nil {
 		c, err := formed[ubl.Container]("a container", s.Container)

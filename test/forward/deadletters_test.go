@@ -6,8 +6,13 @@ import (
 	"ubl"
 )
 
-// deadLetters: an alarm of the room has failed for good, and is redriven.
+// deadLetters: an alarm of the room has failed for good, and is redriven or discarded.
 func (w *world) deadLetters() {
+	w.deadLetter(ubl.Redrive{Request: w.h.Request(w.ana), Owner: true, Letter: "retention"})
+	w.deadLetter(ubl.Discard{Request: w.h.Request(w.ana), Owner: true, Subject: "r:general", Letter: "retention"})
+}
+
+func (w *world) deadLetter(ask ubl.Command) {
 	w.h.Reload()
 	g := w.general.Group()
 	lease, head, err := w.h.Engine.Begin(w.t.Context(), g)
@@ -30,7 +35,7 @@ func (w *world) deadLetters() {
 	if got := list(); len(got) != 1 || got[0] != want {
 		w.t.Errorf("the dead letters are %+v", got)
 	}
-	nothing(w.forwarder, w.general, ubl.Redrive{Request: w.h.Request(w.ana), Owner: true, Letter: "retention"})
+	nothing(w.forwarder, w.general, ask)
 	if got := list(); len(got) != 0 {
 		w.t.Errorf("the dead letters are %+v", got)
 	}

@@ -65,6 +65,7 @@ var bodies = map[string]string{
 	"POST /api/portal/tools/{tool}/call":       `{"arguments":{"city":"Lisbon"}}`,
 	"PATCH /api/portal/budget":                 `{"tokens_per_day":100000,"requests_per_minute":60}`,
 	"POST /api/dead-letters/redrive":           `{"subject":"r:general","key":"retention"}`,
+	"POST /api/dead-letters/discard":           `{"subject":"r:general","key":"retention"}`,
 }
 
 // places fills a path's parameters with good values.

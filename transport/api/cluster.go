@@ -27,7 +27,7 @@ type Cluster interface {
 // operator refuses everyone but those who run the platform.
 func operator(ctx context.Context) error {
 	return envelope.CallerOf(ctx).Operator(ctx, ubl.Errorf(ubl.CodeForbidden,
-		"this needs operator rights: restart the server with --operator EMAIL and use a token of that address"))
+		"this needs operator rights: use a token of an address that the server was started with (--operator EMAIL), or restart it with yours"))
 }
 
 type clusterAnswer struct {

@@ -11,7 +11,9 @@ import (
 
 type deadLettersInput struct {
 	PageQuery
-	All bool `query:"all" default:"false" doc:"Those of all tenants, as far as the nodes answer. Owners of tenant 0."`
+	All      bool         `query:"all" default:"false" doc:"Those of all tenants, as far as the nodes answer. Owners of tenant 0."`
+	Pending  bool         `query:"pending" default:"false" doc:"Instead, what has failed so far and is tried again, or should have been done a minute ago. Of one tenant."`
+	TenantID ubl.TenantID `query:"tenant_id" maxLength:"255" doc:"Those of another tenant than the caller's. Owners of tenant 0." example:"t:example.com"`
 }
 
 type deadLettersAnswer struct {
@@ -20,19 +22,13 @@ type deadLettersAnswer struct {
 }
 
 func (a *API) listDeadLetters(ctx context.Context, in *deadLettersInput) (any, error) {
-	tenants := []ubl.TenantID{caller(ctx).TenantID}
-	var err error
-	if !in.All {
-		err = owners(ctx)
-	} else if err = operator(ctx); err == nil {
-		tenants, err = a.Cluster.Failing(ctx)
-	}
+	tenants, err := a.failing(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	var letters []ubl.DeadLetter
 	for _, t := range tenants {
-		some, err := ubl.Ask[[]ubl.DeadLetter](ctx, a.Asker, ubl.LedgerName(t), ubl.ListDeadLetters{})
+		some, err := ubl.Ask[[]ubl.DeadLetter](ctx, a.Asker, ubl.LedgerName(t), ubl.ListDeadLetters{Pending: in.Pending})
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +40,25 @@ func (a *API) listDeadLetters(ctx context.Context, in *deadLettersInput) (any, e
 	return deadLettersAnswer{part, rest}, err
 }
 
-type redriveInput struct {
+// failing is whose dead letters are asked for.
+func (a *API) failing(ctx context.Context, in *deadLettersInput) ([]ubl.TenantID, error) {
+	own := caller(ctx).TenantID
+	of := cmp.Or(in.TenantID, own)
+	switch {
+	case in.All && (in.Pending || in.TenantID != ""):
+		return nil, ubl.Errorf(ubl.CodeValidation, "all goes with neither pending nor tenant_id: name one tenant")
+	case in.All:
+		if err := operator(ctx); err != nil {
+			return nil, err
+		}
+		return a.Cluster.Failing(ctx)
+	case of != own:
+		return []ubl.TenantID{of}, operator(ctx)
+	}
+	return []ubl.TenantID{of}, owners(ctx)
+}
+
+type letterInput struct {
 	Body struct {
 		Keyed
 		TenantID ubl.TenantID `json:"tenant_id,omitempty" maxLength:"255" doc:"As the list names it; another tenant than the caller's is for owners of tenant 0." example:"t:example.com"`
@@ -60,7 +74,27 @@ type redrivenAnswer struct {
 	Redriven bool         `json:"redriven"`
 }
 
-func (a *API) redrive(ctx context.Context, in *redriveInput) (any, error) {
+type discardedAnswer struct {
+	TenantID  ubl.TenantID `json:"tenant_id"`
+	Subject   string       `json:"subject"`
+	Key       string       `json:"key"`
+	Discarded bool         `json:"discarded"`
+}
+
+func (a *API) redrive(ctx context.Context, in *letterInput) (any, error) {
+	b := &in.Body
+	tenant, err := a.letter(ctx, in, ubl.Redrive{Request: envelope.Command(ctx, b.Key), Owner: true, Letter: b.Letter})
+	return redrivenAnswer{tenant, b.Subject, b.Letter, true}, err
+}
+
+func (a *API) discard(ctx context.Context, in *letterInput) (any, error) {
+	b := &in.Body
+	tenant, err := a.letter(ctx, in, ubl.Discard{Request: envelope.Command(ctx, b.Key), Owner: true, Subject: b.Subject, Letter: b.Letter})
+	return discardedAnswer{tenant, b.Subject, b.Letter, true}, err
+}
+
+// letter asks the subject of a dead letter, and tells whose it was taken to be.
+func (a *API) letter(ctx context.Context, in *letterInput, cmd ubl.Command) (ubl.TenantID, error) {
 	b, own := &in.Body, caller(ctx).TenantID
 	tenant := cmp.Or(b.TenantID, own)
 	may := owners
@@ -68,12 +102,15 @@ func (a *API) redrive(ctx context.Context, in *redriveInput) (any, error) {
 		may = operator
 	}
 	if err := may(ctx); err != nil {
-		return nil, err
+		return tenant, err
 	}
 	to := ubl.TenantName(tenant)
 	if b.Subject != "" {
 		to = ubl.Name(string(tenant) + "|" + b.Subject)
 	}
-	_, err := a.Asker.Ask(ctx, to, ubl.Redrive{Request: envelope.Command(ctx, b.Key), Owner: true, Letter: b.Letter})
-	return redrivenAnswer{tenant, b.Subject, b.Letter, true}, err
+	_, err := a.Asker.Ask(ctx, to, cmd)
+	if ubl.CodeOf(err) == ubl.CodeNotFound && b.TenantID == "" && operator(ctx) == nil {
+		err = ubl.Errorf(ubl.CodeNotFound, "there is no such dead letter in your own tenant: name the one that the list shows").Because(err)
+	}
+	return tenant, err
 }

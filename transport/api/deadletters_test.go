@@ -31,6 +31,15 @@ func TestDeadLetters(t *testing.T) {
 		{ana, ubl.RoleOwner, "POST /api/dead-letters/redrive", there, 403, ""},
 		{root, ubl.RoleMember, "POST /api/dead-letters/redrive", there, 403, ""},
 		{root, ubl.RoleOwner, "POST /api/dead-letters/redrive", there, 200, "t:far.com|r:general Redrive"},
+		{ana, ubl.RoleOwner, "POST /api/dead-letters/discard", ask, 200, "t:acme.com|r:general Discard"},
+		{ana, ubl.RoleMember, "POST /api/dead-letters/discard", ask, 403, ""},
+		{ana, ubl.RoleOwner, "POST /api/dead-letters/discard", there, 403, ""},
+		{root, ubl.RoleOwner, "POST /api/dead-letters/discard", there, 200, "t:far.com|r:general Discard"},
+		{ana, ubl.RoleOwner, "GET /api/dead-letters?pending=true", "", 200, "t:acme.com|ledger|0 ListDeadLetters"},
+		{ana, ubl.RoleMember, "GET /api/dead-letters?pending=true", "", 403, ""},
+		{ana, ubl.RoleOwner, "GET /api/dead-letters?tenant_id=t:far.com", "", 403, ""},
+		{root, ubl.RoleOwner, "GET /api/dead-letters?pending=true&tenant_id=t:far.com", "", 200, "t:far.com|ledger|0 ListDeadLetters"},
+		{root, ubl.RoleOwner, "GET /api/dead-letters?pending=true&all=true", "", 400, ""},
 	} {
 		s := newServer(t)
 		method, target, _ := strings.Cut(test.request, " ")

@@ -170,7 +170,7 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 			Defaults: ubl.TenantDefaults{RoomMode: ubl.ModeInternal, RetentionDays: 30, MaxMessageBytes: 8000}}, nil
 	case ubl.ListDeadLetters:
 		return []ubl.DeadLetter{{TenantID: to.Group().Tenant, Kind: ubl.DeadAlarm, Subject: "r:general", Key: "retention", Attempts: 20, Code: ubl.CodeInternal, Since: now}}, nil
-	case ubl.Redrive:
+	case ubl.Redrive, ubl.Discard:
 		return nil, nil
 	case ubl.ListMembers:
 		return slices.DeleteFunc([]ubl.Member{owner, member}, func(m ubl.Member) bool {

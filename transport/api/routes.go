@@ -225,7 +225,10 @@ func (a *API) clusterRoutes() {
 func (a *API) deadLetterRoutes() {
 	handle(a, operation{method: "GET", path: "/dead-letters", id: "list-dead-letters", tool: "deadletter.list", tag: "tenant", answers: "ubl.api.dead_letters.v1",
 		summary: "What couldn't be done by itself, and isn't tried any more",
-		more:    "Owners of the tenant. As a room's retention whose alarm failed each time. The first 500."}, a.listDeadLetters)
+		more: "Owners of the tenant. As a room's retention whose alarm failed each time. The first 500. " +
+			"With `pending`, what has failed so far and is tried again instead, and what is late, with the time of the next attempt."}, a.listDeadLetters)
 	handle(a, operation{method: "POST", path: "/dead-letters/redrive", id: "redrive-dead-letter", asks: nothing, counts: ubl.Sends, tool: "deadletter.redrive", tag: "tenant", answers: "ubl.api.redriven.v1",
 		summary: "Have a dead letter tried again", more: "Owners of the tenant. At once, and as often as at first."}, a.redrive)
+	handle(a, operation{method: "POST", path: "/dead-letters/discard", id: "discard-dead-letter", asks: nothing, counts: ubl.Sends, tool: "deadletter.discard", tag: "tenant", answers: "ubl.api.discarded.v1",
+		summary: "Give a dead letter up", more: "Owners of the tenant. It is listed no more, and never done. What it was to do outside ends with an error. The act has a receipt."}, a.discard)
 }

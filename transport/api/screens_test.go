@@ -18,7 +18,7 @@ var offScreen = map[string][]string{
 		"room.member.update", "room.remove", "room.leave", "container.member.update", "container.remove", "container.leave",
 	},
 	"for agents and other programs":       {"office.llm.complete", "office.tool.call", "container.create", "container.transfer", "credits.issue"},
-	"for operators, at the command line":  {"platform.node.remove", "deadletter.redrive"},
+	"for operators, at the command line":  {"platform.node.remove", "deadletter.redrive", "deadletter.discard"},
 	"the app has no screen for it so far": {"tenant.update", "kind.set", "kind.remove", "messenger.edit", "messenger.react", "messenger.redact", "messenger.pin", "messenger.mark_read", "office.file.put", "office.file.remove", "office.upload.begin", "office.upload.end", "append-upload"},
 }
 

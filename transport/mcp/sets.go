@@ -57,7 +57,7 @@ var ownSets = []struct {
 	{"tenant", permitted, `tenant.domain.list tenant.domain.release tenant.invitation.list tenant.invitation.revoke tenant.update
 		token.create token.renew`},
 	{"tenant", permittedPeople, `tenant.domain.claim tenant.domain.verify tenant.invitation.create`},
-	{"admin", owners, `deadletter.list deadletter.redrive`},
+	{"admin", owners, `deadletter.discard deadletter.list deadletter.redrive`},
 	{"admin", operators, `platform.cluster.get platform.node.remove`},
 	{setTools, everyone, `tool.call tool.describe tool.run tool.search`},
 }

@@ -54,6 +54,7 @@ const said: Record<string, string> = {
   'portal.call': 'used a tool of another server',
   'portal.budget.update': 'changed the budget',
   'deadletter.redrive': 'had something tried again',
+  'deadletter.discard': 'gave up something that had failed',
   'office.tool.call': 'used a tool',
   'office.llm.complete': 'asked a model',
   'office.workspace.list': 'looked through the workspaces',
