@@ -173,6 +173,10 @@ func (x *Entity[S, E]) fire(t *Turn, c fire) {
 		t.Reply(false)
 		return
 	}
+	if t.Now() < c.due { // the look that found it has read a clock that was ahead
+		t.Fail(ubl.Errorf(ubl.CodeUnavailable, "the alarm isn't due yet by the clock"))
+		return
+	}
 	req, err := x.alarmRequest(c.key, as)
 	subject, from, parked := readParkedKey(c.key)
 	switch {

@@ -120,6 +120,20 @@ func (x timer) Receive(t *actors.Turn, cmd ubl.Command) {
 	t.Reply(rings)
 }
 
+// watched is a timer that counts how often the scheduler wakes it.
+type watched struct {
+	timer
+	w *clocks
+}
+
+// Receive implements [actors.Actor].
+func (x watched) Receive(t *actors.Turn, cmd ubl.Command) {
+	if fmt.Sprintf("%T", cmd) == "actors.fire" {
+		x.w.fires.Add(1)
+	}
+	x.timer.Receive(t, cmd)
+}
+
 // clocks is a house with two families of timers: those named timer: decide when they
 // are woken, those named far: have errands.
 type clocks struct {
@@ -131,6 +145,7 @@ type clocks struct {
 	mu      sync.Mutex
 	trouble map[string]func() error // by key
 	tried   map[string]int
+	fires   atomic.Int64 // how often the scheduler has woken an actor
 }
 
 func openClocks(t *testing.T) *clocks {
@@ -147,6 +162,9 @@ func openClocks(t *testing.T) *clocks {
 		return actors.Family{
 			Name: prefix, Owns: func(local string) bool { return strings.HasPrefix(local, prefix) },
 			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+				if err := w.meet("loading"); err != nil {
+					return nil, err
+				}
 				hooks := actors.Hooks[timerEvent]{Outcome: func(context.Context, timerEvent) (any, error) { return true, nil }}
 				hooks.Errand = func(key string, req ubl.Request) func(context.Context) error {
 					return func(ctx context.Context) error {
@@ -162,7 +180,7 @@ func openClocks(t *testing.T) *clocks {
 					}
 				}
 				x, err := kind.Load(ctx, w.store, env, hooks)
-				return timer{x}, err
+				return watched{timer{x}, w}, err
 			},
 		}
 	}
@@ -374,6 +392,29 @@ func TestRetriesWaitAgain(t *testing.T) {
 			w.pass(30 * time.Minute)
 			w.rings(at, "a:1 time:1")
 		}
+	}
+}
+
+// TestAlarmsOfAnEarlierLook: a look that found an alarm due by a clock that was ahead wakes nobody
+// once the clock has been set right.
+func TestAlarmsOfAnEarlierLook(t *testing.T) {
+	for _, at := range families {
+		w := openClocks(t)
+		w.set(at, w.in("time", time.Minute))
+		w.Reload()
+		w.upset("loading", func() error { // the look is behind its reading then
+			w.upset("loading", nil)
+			w.Clock.Add(-time.Second)
+			return nil
+		})
+		w.Clock.Add(time.Minute)
+		for p := range w.Engine.Partitions() {
+			w.Led(p)
+		}
+		w.eventually("the actor is asked", func() bool { return w.fires.Load() == 1 })
+		w.rings(at, "")
+		w.pass(time.Second)
+		w.rings(at, "time:1")
 	}
 }
 
