@@ -263,7 +263,7 @@ func (x *Entity[S, E]) adopt(t *Turn) {
 	if x.kind.Adopt != nil {
 		alarms, records := x.kind.Adopt(&x.State, x.Moment(t))
 		a := t.append()
-		bookkeeping(records).keep(a)
+		bookkeeping(x.kind.own(records...)).keep(a)
 		for _, alarm := range alarms {
 			if _, has := x.alarms[alarm.Key]; !has {
 				bookkeeping(x.set(a, t.Now(), alarm)).keep(a)

@@ -59,7 +59,7 @@ func ringing(key string) *actors.Plan[timerEvent] {
 
 func timerKind(trouble func(key string) error) *actors.Kind[timerState, timerEvent] {
 	return &actors.Kind[timerState, timerEvent]{
-		Name: "timer", Version: 1,
+		Name: "timer", Version: 1, Spaces: "z",
 		Place: func(name ubl.Name) actors.Place {
 			local := name.Local()
 			return actors.Place{
