@@ -310,15 +310,17 @@ func openCounter(t *testing.T) (*harness.House, *faulty, ubl.Identity) { return 
 func openJudged(t *testing.T, stands func(*counterState, actors.Proposal) error) (*harness.House, *faulty, ubl.Identity) {
 	kind := counterKind()
 	kind.Stands = stands
-	return openKind(t, kind)
+	return openKind(t, kind, nil)
 }
 
-// openKind is openCounter with a kind of the counter's that has been changed.
-func openKind(t *testing.T, kind *actors.Kind[counterState, counterEvent]) (*harness.House, *faulty, ubl.Identity) {
+// openKind is openCounter with a kind of the counter's that has been changed, and another clock; nil
+// for the house's.
+func openKind(t *testing.T, kind *actors.Kind[counterState, counterEvent], now func() time.Time) (*harness.House, *faulty, ubl.Identity) {
 	store := &faulty{}
 	h := harness.Open(t, harness.Options{
 		Wrap:   func(s ubl.Store) ubl.Store { store.Store = s; return store },
 		Panics: panics.New(slog.New(slog.DiscardHandler)),
+		Now:    now,
 		Families: []actors.Family{{
 			Name: "counter", Kind: kind, Owns: func(local string) bool { return strings.HasPrefix(local, "counter:") },
 			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {

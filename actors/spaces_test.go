@@ -32,7 +32,7 @@ func TestKindKeepsToItsSpaces(t *testing.T) {
 			kind := counterKind()
 			kind.Snapshot = nil
 			write(kind)
-			h, _, ana := openKind(t, kind)
+			h, _, ana := openKind(t, kind, nil)
 			_, err := h.Ask(t.Context(), counterAt, add{Request: h.Request(ana), By: 2})
 			want := int64(0)
 			if allowed {
