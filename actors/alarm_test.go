@@ -179,6 +179,9 @@ func openClocks(t *testing.T) *clocks {
 						return err
 					}
 				}
+				if kind.Wake != nil {
+					hooks.Errand = nil
+				}
 				x, err := kind.Load(ctx, w.store, env, hooks)
 				return watched{timer{x}, w}, err
 			},
@@ -292,6 +295,28 @@ func TestAlarms(t *testing.T) {
 			}
 			w.VerifyLedger(w.ana.TenantID)
 		})
+	}
+}
+
+// TestWakeOrErrand: a family that decides what its alarms lead to, and has errands besides, isn't
+// loaded: one of the two would never be asked.
+func TestWakeOrErrand(t *testing.T) {
+	w := openClocks(t)
+	env := actors.Env{Name: w.at("timer:1"), Now: w.Clock.Now}
+	errand := func(string, ubl.Request) func(context.Context) error { return nil }
+	for _, at := range []struct {
+		wake, errand, fine bool
+	}{{true, true, false}, {true, false, true}, {false, true, true}} {
+		kind, hooks := timerKind(w.meet), actors.Hooks[timerEvent]{}
+		if !at.wake {
+			kind.Wake = nil
+		}
+		if at.errand {
+			hooks.Errand = errand
+		}
+		if _, err := kind.Load(t.Context(), w.store, env, hooks); (err == nil) != at.fine {
+			t.Errorf("with Wake %v and Errand %v: %v", at.wake, at.errand, err)
+		}
 	}
 }
 

@@ -67,6 +67,9 @@ type Hooks[E Event] struct {
 // Load makes the Entity of what is stored: the newest snapshot, the events after it,
 // and the keys.
 func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks Hooks[E]) (*Entity[S, E], error) {
+	if k.Wake != nil && hooks.Errand != nil { // one would take over the alarms of the other
+		return nil, fmt.Errorf("a %s has both Wake and Errand: its alarms lead to one of them", k.Name)
+	}
 	x := k.entity(env)
 	x.Read, x.hooks = read, hooks
 	ctx = ubl.WithReading(ctx, env.Name.Group())

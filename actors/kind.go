@@ -67,7 +67,9 @@ type Kind[S any, E Event] struct {
 	Take  func(*S, Item)
 
 	// Wake decides what an alarm leads to, with the name of its act; a nil plan is
-	// nothing, where its reason is gone. Where Wake is nil, [Hooks].Errand does it.
+	// nothing, where its reason is gone. Its author is the platform, which the family's terms
+	// don't know: it asks no permits. Where Wake is nil, [Hooks].Errand does it: a family has
+	// one of them for all of its alarms, and an actor of one with both isn't loaded.
 	Wake func(s *S, key string, m Moment) (ubl.Did, *Plan[E], error)
 	// Ended decides what the outcome of an [Outbound] leads to that the outbox has ended: the
 	// plan of its effect, with the name of the act. Required of a family that intends any.
