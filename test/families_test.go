@@ -1,8 +1,11 @@
 package test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,9 +31,9 @@ func TestFamiliesAreComplete(t *testing.T) {
 			continue
 		}
 		found++
-		for _, file := range []string{"doc.go", "again_test.go", "form_test.go", "replay_test.go"} {
-			if _, err := os.Stat(filepath.Join(folder, file)); err != nil {
-				t.Errorf("the family %s has no %s: %v", name, file, err)
+		for file, test := range map[string]string{"again_test.go": "TestAnsweredAgain", "form_test.go": "TestStored", "replay_test.go": "TestStateIsDerived"} {
+			if !strings.Contains(source(t, folder, file), "\nfunc "+test) {
+				t.Errorf("the family %s has no %s in %s", name, test, file)
 			}
 		}
 		i := slices.IndexFunc(list, func(f actors.Family) bool { return f.Name == name })
@@ -41,11 +44,27 @@ func TestFamiliesAreComplete(t *testing.T) {
 			t.Errorf("the family %s names no Kind: nobody hears of what is Told, and nothing compares its Spaces", name)
 		case len(list[i].Numbers) == 0 || len(list[i].Content) == 0:
 			t.Errorf("the family %s doesn't say which records run without a hole (Numbers), or which count as stored (Content)", name)
+		default:
+			for _, space := range list[i].Spaces() {
+				if !regexp.MustCompile(`(?m)^//\t(\w, )*` + string(space) + `\b`).MatchString(source(t, folder, "doc.go")) {
+					t.Errorf("the doc.go of the family %s doesn't list its keys that begin with %q", name, space)
+				}
+			}
 		}
 	}
 	if found < 4 {
 		t.Errorf("only %d families were found", found)
 	}
+}
+
+// source is a file of a folder, "" where there is none.
+func source(t *testing.T, folder, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, file))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func hasKind(t *testing.T, folder string) bool {
