@@ -47,6 +47,7 @@ func checkForms(atoms [][]byte) error {
 			continue
 		}
 		hold(members, "trace", "request_id", "req:123456")
+		hold(members, "trace", "parent", "req:123456")
 		hold(members, "who", "email", "ana@example.com")
 		if err := form.Validate(doc); err != nil {
 			return fmt.Errorf("an atom hasn't the form of its schema: %s\n%w", atom, err)
