@@ -365,11 +365,11 @@ func (a *Agreement) Waiting() []UserID {
 }
 
 // Commands about the terms of an Agreement, which Rooms, Tenants and Containers answer for
-// those that they keep. All answer *AgreementView.
+// those that they keep.
 type (
 	// ProposeTerms puts other terms before those who have to accept them, in place of a
 	// proposal that is open. Where nobody else has to, they are in force at once. Whom the
-	// terms in force permit it.
+	// terms in force permit it. Answers *AgreementView.
 	ProposeTerms struct {
 		Request
 		Expects
@@ -377,7 +377,8 @@ type (
 		Terms     Terms
 	}
 	// AcceptTerms accepts the open proposal, which TermsHash names; the last one who has to
-	// brings it into force. The people whom the terms in force say.
+	// brings it into force. The people whom the terms in force say. Answers
+	// *AgreementView.
 	AcceptTerms struct {
 		Request
 		Expects
@@ -385,7 +386,7 @@ type (
 		TermsHash string
 	}
 	// WithdrawTerms takes the open proposal away. Who made it, who has to accept it, and whom
-	// the terms in force permit it.
+	// the terms in force permit it. Answers *AgreementView.
 	WithdrawTerms struct {
 		Request
 		Expects

@@ -65,29 +65,29 @@ type Blobs interface {
 // ErrNoBlob is the answer where there is no such blob.
 func ErrNoBlob() *Error { return Errorf(CodeNotFound, "the content isn't kept here") }
 
-// A record refers to a blob by a key of its own beside it: the space 'B', the 64 digits of the
-// blob, a zero byte, and a name that tells it from others. Families write such keys in the
+// BlobRefSpace begins the keys by which records refer to blobs, one of its own beside each: the
+// 64 digits of the blob, a zero byte, and a name that tells it from others. Families write such keys in the
 // commit of the record; what none of them names is no longer needed. So the store can tell
 // which blobs a partition needs without knowing any family.
-const blobRefSpace = 'B'
+const BlobRefSpace = 'B'
 
 // BlobRef is the key by which something refers to a blob, and BlobRefs where those of one begin
 // and end.
 func BlobRef(id BlobID, by string) []byte {
-	return append(append(append([]byte{blobRefSpace}, id...), 0), by...)
+	return append(append(append([]byte{BlobRefSpace}, id...), 0), by...)
 }
 
 // BlobRefs bounds the keys that refer to a blob.
 func BlobRefs(id BlobID) (from, to []byte) {
-	return BlobRef(id, ""), append(append([]byte{blobRefSpace}, id...), 1)
+	return BlobRef(id, ""), append(append([]byte{BlobRefSpace}, id...), 1)
 }
 
 // AllBlobRefs bounds those of all blobs.
-func AllBlobRefs() (from, to []byte) { return []byte{blobRefSpace}, []byte{blobRefSpace + 1} }
+func AllBlobRefs() (from, to []byte) { return []byte{BlobRefSpace}, []byte{BlobRefSpace + 1} }
 
 // ReferredBlob is the blob in such a key; ok is false for any other key.
 func ReferredBlob(key []byte) (id BlobID, ok bool) {
-	if len(key) < 2+2*sha256.Size || key[0] != blobRefSpace || key[1+2*sha256.Size] != 0 {
+	if len(key) < 2+2*sha256.Size || key[0] != BlobRefSpace || key[1+2*sha256.Size] != 0 {
 		return "", false
 	}
 	id = BlobID(key[1 : 1+2*sha256.Size])

@@ -87,10 +87,10 @@ type (
 	// that has ended is not_found, as one that never was; one whose address has
 	// become a member's is a conflict. Asked by transport/auth only.
 	FindInvitation struct{ SecretHash string }
-	// AcceptInvitation makes the invitee an unproven member, once, and answers their
-	// *Identity, without the tenant. It refuses as FindInvitation does. A repetition
-	// under the same key is answered again for [AcceptAgain], to whom the first
-	// answer didn't reach. The platform only, for transport/auth.
+	// AcceptInvitation makes the invitee an unproven member, once. It refuses as
+	// FindInvitation does. A repetition under the same key is answered again for
+	// [AcceptAgain], to whom the first answer didn't reach. The platform only, for
+	// transport/auth. Answers *Identity, the invitee's without the tenant.
 	AcceptInvitation struct {
 		Request
 		SecretHash string

@@ -175,6 +175,10 @@ func (x *Entity[S, E]) fire(t *Turn, c fire) {
 		t.Reply(false)
 		return
 	}
+	if t.Now() < c.due { // the look that found it has read a clock that was ahead
+		t.Fail(ubl.Errorf(ubl.CodeUnavailable, "the alarm isn't due yet by the clock"))
+		return
+	}
 	req, err := x.alarmRequest(c.key, as)
 	subject, from, parked := readParkedKey(c.key)
 	switch {
@@ -261,7 +265,7 @@ func (x *Entity[S, E]) adopt(t *Turn) {
 	if x.kind.Adopt != nil {
 		alarms, records := x.kind.Adopt(&x.State, x.Moment(t))
 		a := t.append()
-		bookkeeping(records).keep(a)
+		bookkeeping(x.kind.own(records...)).keep(a)
 		for _, alarm := range alarms {
 			if _, has := x.alarms[alarm.Key]; !has {
 				bookkeeping(x.set(a, t.Now(), alarm)).keep(a)

@@ -59,7 +59,7 @@ func ringing(key string) *actors.Plan[timerEvent] {
 
 func timerKind(trouble func(key string) error) *actors.Kind[timerState, timerEvent] {
 	return &actors.Kind[timerState, timerEvent]{
-		Name: "timer", Version: 1,
+		Name: "timer", Version: 1, Spaces: "z",
 		Place: func(name ubl.Name) actors.Place {
 			local := name.Local()
 			return actors.Place{
@@ -120,6 +120,20 @@ func (x timer) Receive(t *actors.Turn, cmd ubl.Command) {
 	t.Reply(rings)
 }
 
+// watched is a timer that counts how often the scheduler wakes it.
+type watched struct {
+	timer
+	w *clocks
+}
+
+// Receive implements [actors.Actor].
+func (x watched) Receive(t *actors.Turn, cmd ubl.Command) {
+	if fmt.Sprintf("%T", cmd) == "actors.fire" {
+		x.w.fires.Add(1)
+	}
+	x.timer.Receive(t, cmd)
+}
+
 // clocks is a house with two families of timers: those named timer: decide when they
 // are woken, those named far: have errands.
 type clocks struct {
@@ -131,6 +145,7 @@ type clocks struct {
 	mu      sync.Mutex
 	trouble map[string]func() error // by key
 	tried   map[string]int
+	fires   atomic.Int64 // how often the scheduler has woken an actor
 }
 
 func openClocks(t *testing.T) *clocks {
@@ -147,6 +162,9 @@ func openClocks(t *testing.T) *clocks {
 		return actors.Family{
 			Name: prefix, Owns: func(local string) bool { return strings.HasPrefix(local, prefix) },
 			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+				if err := w.meet("loading"); err != nil {
+					return nil, err
+				}
 				hooks := actors.Hooks[timerEvent]{Outcome: func(context.Context, timerEvent) (any, error) { return true, nil }}
 				hooks.Errand = func(key string, req ubl.Request) func(context.Context) error {
 					return func(ctx context.Context) error {
@@ -161,8 +179,11 @@ func openClocks(t *testing.T) *clocks {
 						return err
 					}
 				}
+				if kind.Wake != nil {
+					hooks.Errand = nil
+				}
 				x, err := kind.Load(ctx, w.store, env, hooks)
-				return timer{x}, err
+				return watched{timer{x}, w}, err
 			},
 		}
 	}
@@ -277,6 +298,28 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
+// TestWakeOrErrand: a family that decides what its alarms lead to, and has errands besides, isn't
+// loaded: one of the two would never be asked.
+func TestWakeOrErrand(t *testing.T) {
+	w := openClocks(t)
+	env := actors.Env{Name: w.at("timer:1"), Now: w.Clock.Now}
+	errand := func(string, ubl.Request) func(context.Context) error { return nil }
+	for _, at := range []struct {
+		wake, errand, fine bool
+	}{{true, true, false}, {true, false, true}, {false, true, true}} {
+		kind, hooks := timerKind(w.meet), actors.Hooks[timerEvent]{}
+		if !at.wake {
+			kind.Wake = nil
+		}
+		if at.errand {
+			hooks.Errand = errand
+		}
+		if _, err := kind.Load(t.Context(), w.store, env, hooks); (err == nil) != at.fine {
+			t.Errorf("with Wake %v and Errand %v: %v", at.wake, at.errand, err)
+		}
+	}
+}
+
 // TestErrandsMeet: actors whose alarms have one key and one time, and which ask the same actor,
 // are each heard.
 func TestErrandsMeet(t *testing.T) {
@@ -374,6 +417,29 @@ func TestRetriesWaitAgain(t *testing.T) {
 			w.pass(30 * time.Minute)
 			w.rings(at, "a:1 time:1")
 		}
+	}
+}
+
+// TestAlarmsOfAnEarlierLook: a look that found an alarm due by a clock that was ahead wakes nobody
+// once the clock has been set right.
+func TestAlarmsOfAnEarlierLook(t *testing.T) {
+	for _, at := range families {
+		w := openClocks(t)
+		w.set(at, w.in("time", time.Minute))
+		w.Reload()
+		w.upset("loading", func() error { // the look is behind its reading then
+			w.upset("loading", nil)
+			w.Clock.Add(-time.Second)
+			return nil
+		})
+		w.Clock.Add(time.Minute)
+		for p := range w.Engine.Partitions() {
+			w.Led(p)
+		}
+		w.eventually("the actor is asked", func() bool { return w.fires.Load() == 1 })
+		w.rings(at, "")
+		w.pass(time.Second)
+		w.rings(at, "time:1")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"ubl"
 )
@@ -66,6 +67,9 @@ type Hooks[E Event] struct {
 // Load makes the Entity of what is stored: the newest snapshot, the events after it,
 // and the keys.
 func (k *Kind[S, E]) Load(ctx context.Context, read ubl.Reader, env Env, hooks Hooks[E]) (*Entity[S, E], error) {
+	if k.Wake != nil && hooks.Errand != nil { // one would take over the alarms of the other
+		return nil, fmt.Errorf("a %s has both Wake and Errand: its alarms lead to one of them", k.Name)
+	}
 	x := k.entity(env)
 	x.Read, x.hooks = read, hooks
 	ctx = ubl.WithReading(ctx, env.Name.Group())
@@ -89,6 +93,11 @@ func (k *Kind[S, E]) entity(env Env) *Entity[S, E] {
 	x := &Entity[S, E]{Env: env, kind: k, place: k.Place(env.Name), State: k.empty(env.Name)}
 	if k.Items != nil {
 		x.items = k.Items(env.Name)
+	}
+	for _, counter := range [][]byte{x.place.Counter, x.items.Counter} {
+		if len(counter) > 0 && strings.IndexByte("ce"+k.Spaces, counter[0]) < 0 {
+			panic(fmt.Sprintf("actors: a %s counts under %q: it begins with c, e or one of its Spaces", k.Name, counter))
+		}
 	}
 	return x
 }
@@ -355,7 +364,7 @@ func (x *Entity[S, E]) enact(a *Append, did ubl.Did, req ubl.Request, at ubl.Tim
 	if p.Item == nil { // an event brings some records along
 		a.Records = slices.Grow(a.Records, len(p.Records)+4)
 	}
-	a.Records = append(a.Records, p.Records...)
+	a.Records = append(a.Records, x.kind.own(p.Records...)...)
 	a.Records = append(a.Records, x.intends(a, at, p, act)...)
 	for _, alarm := range p.Alarms {
 		a.Records = append(a.Records, x.set(a, at, alarm)...)
@@ -391,7 +400,7 @@ func (x *Entity[S, E]) add(a *Append, e E, act *Act, keep bool) E {
 	}
 	if keep {
 		a.Move(x.place.Counter, last, s.N)
-		a.Records = append(a.Records, act.Sealed(x.place.Key(s.N), x.encode(e)))
+		a.Records = append(a.Records, x.kind.own(act.Sealed(x.place.Key(s.N), x.encode(e)))...)
 	}
 	x.derive(a, e, act)
 	return e
@@ -401,7 +410,7 @@ func (x *Entity[S, E]) add(a *Append, e E, act *Act, keep bool) E {
 func (x *Entity[S, E]) take(a *Append, item Item, act *Act) {
 	n := item.Number()
 	a.Move(x.items.Counter, n-1, n)
-	a.Records = append(a.Records, Record{Key: x.items.Key(n), Seal: func() []byte { return item.Seal(act.Receipt) }})
+	a.Records = append(a.Records, x.kind.own(Record{Key: x.items.Key(n), Seal: func() []byte { return item.Seal(act.Receipt) }})...)
 	x.kind.Take(&x.State, item)
 	a.OnCommit(func() ubl.Event {
 		event := item.Told()
@@ -421,14 +430,16 @@ func (x *Entity[S, E]) encode(e E) []byte {
 // derive adds what follows from a new event to its append.
 func (x *Entity[S, E]) derive(a *Append, e E, act *Act) {
 	if x.kind.Index != nil {
-		a.Records = append(a.Records, x.kind.Index(&x.State, e, act)...)
+		a.Records = append(a.Records, x.kind.own(x.kind.Index(&x.State, e, act)...)...)
 	}
 	if e.stamped().N > 0 {
 		a.Records = append(a.Records, x.snapshot()...)
 	}
 	x.tell(a, e, act)
 	if x.hooks.Applied != nil {
+		before := len(a.Records)
 		x.hooks.Applied(e, a)
+		x.kind.own(a.Records[before:]...)
 	}
 }
 

@@ -29,6 +29,8 @@ type Releaser interface{ Release() }
 type Family struct {
 	// Name is for logs and metrics.
 	Name string
+	// Kind is that of its actors; nil where they have none.
+	Kind Described
 	// Owns reports whether the family answers for a [ubl.Name]'s local part.
 	Owns func(local string) bool
 	// Open loads the actor from what is stored, or fails with not_found.
@@ -47,12 +49,29 @@ type Family struct {
 	Answers  []any
 	// Offers are the operations that people and programs find over REST and MCP.
 	Offers []offer.Operation
-	// Told are the ops of the effects that everyone in the tenant hears of, see [Kind].
-	Told []string
 	// Numbers are the runs of keys without a hole among the family's records, Content what
 	// of these counts as stored by the tenant.
 	Numbers []ubl.Numbers
 	Content []ubl.Content
+}
+
+// Described is a [Kind] of whatever state and events.
+type Described interface {
+	told() []string
+	spaces() string
+}
+
+// KernelSpaces are the bytes that begin keys of the store (a, h), the ledger (f) and the kernel:
+// references to blobs (B), counters of items and of events (c, e), alarms, cursors and snapshots
+// (i), idempotency keys (k). No family has one of them.
+const KernelSpaces = "aBcefhik"
+
+// Spaces are the bytes that begin a family's keys.
+func (f Family) Spaces() string {
+	if f.Kind == nil {
+		return ""
+	}
+	return f.Kind.spaces()
 }
 
 // Commands lists what nodes may send to one another: the commands of all families, and the
@@ -89,7 +108,9 @@ func Offers(families []Family) (all []offer.Operation) {
 // Told lists the ops of the effects that everyone in a tenant hears of.
 func Told(families []Family) (all []string) {
 	for _, f := range families {
-		all = append(all, f.Told...)
+		if f.Kind != nil {
+			all = append(all, f.Kind.told()...)
+		}
 	}
 	return all
 }

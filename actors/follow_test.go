@@ -54,7 +54,7 @@ const didPost ubl.Did = "post.say"
 
 func postKind() *actors.Kind[postState, postEvent] {
 	return &actors.Kind[postState, postEvent]{
-		Name: "post", Version: 1,
+		Name: "post", Version: 1, Spaces: "z",
 		Place: func(name ubl.Name) actors.Place {
 			local := name.Local()
 			return actors.Place{Key: func(n int64) []byte { return counterKey(local, n) }, Counter: []byte("e" + local), Ref: 'z'}
@@ -153,7 +153,7 @@ func (s *square) tally() actors.Family {
 	follow := &actors.Follow{Name: "tally", Local: "tally", Dids: []ubl.Did{didPost}, Subject: subjectOf}
 	kind := postKind()
 	tally := &actors.Kind[tallyState, postEvent]{
-		Name: "tally", Version: 1, Place: kind.Place, Follow: follow,
+		Name: "tally", Version: 1, Spaces: "z", Place: kind.Place, Follow: follow,
 		Apply:    func(s *tallyState, e postEvent) { s.Heard = append(s.Heard, e.Heard) },
 		Under:    func(_ *tallyState, who ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(who.TenantID) },
 		Pointers: func(*tallyState) ubl.Fields { return ubl.Fields{} },

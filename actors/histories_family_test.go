@@ -166,7 +166,7 @@ func subjectOfEntry(e actors.Entry) string {
 
 func (x side) kind() *actors.Kind[sideState, sideEvent] {
 	k := &actors.Kind[sideState, sideEvent]{
-		Name: x.name, Version: 1,
+		Name: x.name, Version: 1, Spaces: "vwxyz",
 		Place: func(name ubl.Name) actors.Place {
 			local := name.Local()
 			return actors.Place{Key: func(n int64) []byte { return counterKey(local, n) }, Counter: []byte("e" + local), Ref: 'z', Passed: 'p'}

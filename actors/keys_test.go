@@ -266,6 +266,24 @@ func TestOnceWithinADay(t *testing.T) {
 	}
 }
 
+// TestKeyUsedAnewOutlivesItsFirst: where a load has found both uses of a key, memory lets go of the
+// first alone.
+func TestKeyUsedAnewOutlivesItsFirst(t *testing.T) {
+	d := newDesk(t)
+	d.send(3 * keysKept)
+	key := d.sent[2*keysKept-1].key // more expired ones come before it than an append evicts
+	d.now += day + hour
+	d.send(1)
+	if got := d.find(key); got != 0 {
+		t.Fatalf("it still leads to %d", got)
+	}
+	d.use(key)
+	d.load()
+	d.known("loaded", d.sent[len(d.sent)-1])
+	d.send(1)
+	d.known("behind its first use", d.sent[len(d.sent)-2])
+}
+
 // anew uses keys again that have been forgotten.
 func (d *desk) anew(random *rand.Rand) {
 	for range min(5, len(d.sent)) {

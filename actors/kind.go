@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"ubl"
 )
 
 // Kind is a family of actors whose state follows from their events: data and pure
 // functions. What touches the world is in [Hooks]; [Entity] does everything else.
-// Name, Version, Place, Apply, Under and Pointers are required.
+// Name, Version, Spaces, Place, Apply, Under and Pointers are required.
 type Kind[S any, E Event] struct {
 	// Name says what an actor of the family is, in errors of the log.
 	Name string
@@ -20,6 +21,9 @@ type Kind[S any, E Event] struct {
 	Version int
 	// Encode writes an event as JSON; nil for [json.Marshal].
 	Encode func(E) []byte
+	// Spaces are the bytes that begin the family's keys, each its own alone: none of
+	// [KernelSpaces]. A turn that writes under another one panics.
+	Spaces string
 	// Place tells where an actor's events are stored.
 	Place func(ubl.Name) Place
 	// Unknown is the refusal where there is no event; nil where an actor may have none.
@@ -63,7 +67,9 @@ type Kind[S any, E Event] struct {
 	Take  func(*S, Item)
 
 	// Wake decides what an alarm leads to, with the name of its act; a nil plan is
-	// nothing, where its reason is gone. Where Wake is nil, [Hooks].Errand does it.
+	// nothing, where its reason is gone. Its author is the platform, which the family's terms
+	// don't know: it asks no permits. Where Wake is nil, [Hooks].Errand does it: a family has
+	// one of them for all of its alarms, and an actor of one with both isn't loaded.
 	Wake func(s *S, key string, m Moment) (ubl.Did, *Plan[E], error)
 	// Ended decides what the outcome of an [Outbound] leads to that the outbox has ended: the
 	// plan of its effect, with the name of the act. Required of a family that intends any.
@@ -91,6 +97,19 @@ type Kind[S any, E Event] struct {
 	// Beside reads what passing events have left in records, and what the state has of
 	// items, once the stored events are applied; nil for nothing.
 	Beside func(context.Context, ubl.Reader, ubl.Name, *S) error
+}
+
+func (k *Kind[S, E]) told() []string { return k.Told }
+func (k *Kind[S, E]) spaces() string { return k.Spaces }
+
+// own are records of the family's. It panics where one isn't: it may be another's.
+func (k *Kind[S, E]) own(records ...Record) []Record {
+	for _, r := range records {
+		if len(r.Key) == 0 || r.Key[0] != ubl.BlobRefSpace && strings.IndexByte(k.Spaces, r.Key[0]) < 0 {
+			panic(fmt.Sprintf("actors: a %s writes under %q, which is none of its Spaces %q", k.Name, r.Key[:min(1, len(r.Key))], k.Spaces))
+		}
+	}
+	return records
 }
 
 // Place is where one actor's events or items are: the key of each by its number from 1

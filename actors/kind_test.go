@@ -110,7 +110,7 @@ func counterKey(local string, n int64) []byte {
 
 func counterKind() *actors.Kind[counterState, counterEvent] {
 	return &actors.Kind[counterState, counterEvent]{
-		Name: "counter", Version: 1,
+		Name: "counter", Version: 1, Spaces: "z",
 		Place: func(name ubl.Name) actors.Place {
 			local := name.Local()
 			return actors.Place{
@@ -308,14 +308,21 @@ func openCounter(t *testing.T) (*harness.House, *faulty, ubl.Identity) { return 
 
 // openJudged is openCounter with a seat that has an input.
 func openJudged(t *testing.T, stands func(*counterState, actors.Proposal) error) (*harness.House, *faulty, ubl.Identity) {
-	store := &faulty{}
 	kind := counterKind()
 	kind.Stands = stands
+	return openKind(t, kind, nil)
+}
+
+// openKind is openCounter with a kind of the counter's that has been changed, and another clock; nil
+// for the house's.
+func openKind(t *testing.T, kind *actors.Kind[counterState, counterEvent], now func() time.Time) (*harness.House, *faulty, ubl.Identity) {
+	store := &faulty{}
 	h := harness.Open(t, harness.Options{
 		Wrap:   func(s ubl.Store) ubl.Store { store.Store = s; return store },
 		Panics: panics.New(slog.New(slog.DiscardHandler)),
+		Now:    now,
 		Families: []actors.Family{{
-			Name: "counter", Owns: func(local string) bool { return strings.HasPrefix(local, "counter:") },
+			Name: "counter", Kind: kind, Owns: func(local string) bool { return strings.HasPrefix(local, "counter:") },
 			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 				x, err := kind.Load(ctx, store, env, actors.Hooks[counterEvent]{Outcome: outcome, Again: store.noted})
 				return counter{x}, err

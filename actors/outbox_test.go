@@ -58,7 +58,7 @@ func (parcels) Cost() int   { return 0 }
 const didBring ubl.Did = "courier.bring"
 
 var courierKind = &actors.Kind[courierState, courierEvent]{
-	Name: "courier", Version: 1,
+	Name: "courier", Version: 1, Spaces: "z",
 	Place: func(name ubl.Name) actors.Place {
 		local := name.Local()
 		return actors.Place{Key: func(n int64) []byte { return counterKey(local, n) }, Counter: []byte("e" + local), Ref: 'z'}

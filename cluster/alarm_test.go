@@ -48,7 +48,7 @@ func (x bell) Receive(t *actors.Turn, cmd ubl.Command) {
 
 func bells(read ubl.Reader) actors.Family {
 	kind := &actors.Kind[bellState, bellEvent]{
-		Name: "bell", Version: 1,
+		Name: "bell", Version: 1, Spaces: "z",
 		Place: func(name ubl.Name) actors.Place {
 			local := name.Local()
 			return actors.Place{

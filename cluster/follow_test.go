@@ -22,7 +22,7 @@ func listeners(read ubl.Reader, outside func(seq int64)) []actors.Family {
 	inside := &actors.Follow{Name: "inside", Local: "inside", Dids: []ubl.Did{"bell.set"}, Subject: one}
 	out := &actors.Follow{Name: "outside", Local: "outside", Dids: []ubl.Did{"bell.set"}, Subject: one}
 	kind := &actors.Kind[bellState, bellEvent]{
-		Name: "inside", Version: 1, Follow: inside,
+		Name: "inside", Version: 1, Spaces: "z", Follow: inside,
 		Place: func(ubl.Name) actors.Place {
 			return actors.Place{
 				Key:     func(n int64) []byte { return binary.BigEndian.AppendUint64([]byte("zinside\x00"), uint64(n)) },

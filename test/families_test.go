@@ -1,8 +1,11 @@
 package test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,22 +31,40 @@ func TestFamiliesAreComplete(t *testing.T) {
 			continue
 		}
 		found++
-		for _, file := range []string{"doc.go", "again_test.go", "form_test.go", "replay_test.go"} {
-			if _, err := os.Stat(filepath.Join(folder, file)); err != nil {
-				t.Errorf("the family %s has no %s: %v", name, file, err)
+		for file, test := range map[string]string{"again_test.go": "TestAnsweredAgain", "form_test.go": "TestStored", "replay_test.go": "TestStateIsDerived"} {
+			if !strings.Contains(source(t, folder, file), "\nfunc "+test) {
+				t.Errorf("the family %s has no %s in %s", name, test, file)
 			}
 		}
 		i := slices.IndexFunc(list, func(f actors.Family) bool { return f.Name == name })
 		switch {
 		case i < 0:
 			t.Errorf("actors/families lists no family %s", name)
+		case list[i].Kind == nil:
+			t.Errorf("the family %s names no Kind: nobody hears of what is Told, and nothing compares its Spaces", name)
 		case len(list[i].Numbers) == 0 || len(list[i].Content) == 0:
 			t.Errorf("the family %s doesn't say which records run without a hole (Numbers), or which count as stored (Content)", name)
+		default:
+			for _, space := range list[i].Spaces() {
+				if !regexp.MustCompile(`(?m)^//\t(\w, )*` + string(space) + `\b`).MatchString(source(t, folder, "doc.go")) {
+					t.Errorf("the doc.go of the family %s doesn't list its keys that begin with %q", name, space)
+				}
+			}
 		}
 	}
 	if found < 4 {
 		t.Errorf("only %d families were found", found)
 	}
+}
+
+// source is a file of a folder, "" where there is none.
+func source(t *testing.T, folder, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, file))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func hasKind(t *testing.T, folder string) bool {
@@ -61,22 +82,39 @@ func hasKind(t *testing.T, folder string) bool {
 	})
 }
 
-// TestFamiliesShareNoKeys: the keys of two families begin with different bytes.
+// shared are bytes with which keys of two families begin, and what tells these apart. Data that
+// is stored has them: no other family is added here.
+var shared = map[byte]string{
+	's': "of a tenant there follows nothing, 0 or 1, of a container its id",
+	'v': "of a room there follows its id, of a container its own, which differ",
+}
+
+// TestFamiliesShareNoKeys: the keys of two families begin with different bytes, and none with a
+// byte of the kernel's. What a family writes under another byte panics (TestKindKeepsToItsSpaces).
 func TestFamiliesShareNoKeys(t *testing.T) {
 	owner := map[byte]string{}
 	for _, f := range families.All.In(families.World{}) {
-		var spaces []byte
-		for _, n := range f.Numbers {
-			spaces = append(spaces, n.Space)
-		}
-		for _, c := range f.Content {
-			spaces = append(spaces, c.Space)
-		}
-		for _, space := range spaces {
-			if other, ok := owner[space]; ok && other != f.Name {
+		for _, space := range []byte(f.Spaces()) {
+			other, taken := owner[space]
+			switch {
+			case strings.IndexByte(actors.KernelSpaces, space) >= 0:
+				t.Errorf("keys of %s begin with %q, as keys of the kernel do", f.Name, space)
+			case taken && shared[space] == "":
 				t.Errorf("keys of %s and of %s begin with %q", other, f.Name, space)
 			}
 			owner[space] = f.Name
+		}
+		counted := []byte{}
+		for _, n := range f.Numbers {
+			counted = append(counted, n.Space)
+		}
+		for _, c := range f.Content {
+			counted = append(counted, c.Space)
+		}
+		for _, space := range counted {
+			if !strings.Contains(f.Spaces(), string(space)) {
+				t.Errorf("%s counts keys that begin with %q, which is none of its Spaces", f.Name, space)
+			}
 		}
 	}
 }

@@ -15,6 +15,7 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 	kind := kind()
 	return actors.Family{
 		Name:    "container",
+		Kind:    kind,
 		Owns:    func(local string) bool { return ubl.ContainerID(local).Valid() },
 		Unarmed: unarmed,
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {

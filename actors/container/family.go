@@ -16,7 +16,8 @@ type plan = actors.Plan[event]
 // kind is the family: all but what it reads.
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
-		Name: "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
+		Spaces: "Fdnorsvxy",
+		Name:   "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
 		Apply: (*State).apply, Under: (*State).under, Record: func(s *State, id ubl.AgreementID) string { return s.Agreement.HashOf(id) },
 		Newest: (*State).newest, Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) }, Hash: hash, Pointers: (*State).pointers, Index: index, Tell: tell,
 		Snapshot: snapshots(), Earlier: earlier, Adopt: (*State).adopt,

@@ -13,7 +13,8 @@ type plan = actors.Plan[event]
 // kind is the family: all but the log and what it reads.
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
-		Name: local, Version: version, Encode: func(e event) []byte { return encode(e) }, Place: place,
+		Spaces: "blpq",
+		Name:   local, Version: version, Encode: func(e event) []byte { return encode(e) }, Place: place,
 		Apply: (*State).apply, Under: (*State).under, Newest: (*State).newest, Stands: (*State).stands, Pointers: (*State).pointers, Index: index, Tell: tell,
 		Empty: func(of ubl.Name) State { return newState(of.Group().Tenant) }, Beside: beside, Ended: (*State).ended, Wake: (*State).wake, WakePasses: true, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{

@@ -15,6 +15,7 @@ func Family(read ubl.Reader) actors.Family {
 	kind := kind()
 	return actors.Family{
 		Name:    local,
+		Kind:    kind,
 		Owns:    func(name string) bool { return name == local },
 		Unarmed: unarmed,
 		Open:    func(ctx context.Context, env actors.Env) (actors.Actor, error) { return load(ctx, kind, read, env) },

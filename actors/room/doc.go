@@ -17,6 +17,7 @@
 //	                message costs no more
 //	i 4 room        snapshot of the State ([actors.Snapshots])
 //	k               idempotency keys ([actors.Keys])
+//	E room          the room's Agreement has ended ([agreement.EndedIndex])
 //	u, j            indexes for the Tenant's lists of rooms ([agreement.MemberIndex],
 //	                [agreement.JoinableIndex])
 //	w               what versions before alarms knew of retention by ([retentionIndex])

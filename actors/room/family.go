@@ -14,7 +14,8 @@ type plan = actors.Plan[event]
 // kind is the family: all but what it reads.
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
-		Name: "room", Version: eventVersion, Place: events, Items: messages,
+		Spaces: "Egjmuvwz",
+		Name:   "room", Version: eventVersion, Place: events, Items: messages,
 		Unknown: func() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such room") },
 		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,
 		Under:  func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },

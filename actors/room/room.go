@@ -15,6 +15,7 @@ func Family(read ubl.Reader) actors.Family {
 	kind := kind()
 	return actors.Family{
 		Name:    "room",
+		Kind:    kind,
 		Owns:    func(local string) bool { return ubl.RoomID(local).Valid() },
 		Unarmed: unarmed,
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {

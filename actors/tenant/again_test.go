@@ -2,6 +2,7 @@ package tenant_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,11 +131,11 @@ func askAgents(h *harness.House, ana ubl.Identity, ask func(ubl.Command) any) {
 func askSignIns(h *harness.House, ana ubl.Identity, ask func(ubl.Command)) {
 	platform := func() ubl.Request { return h.Request(ubl.Platform()) }
 	soon := ubl.TimeOf(h.Clock.Now()).Add(time.Hour)
-	ask(ubl.OfferLink{Request: platform(), Link: ubl.OneTimeLink{Hash: "l", UserID: ana.UserID, TenantID: ana.TenantID, ExpiresAt: soon}})
+	ask(ubl.OfferLink{Request: platform(), Link: ubl.OneTimeLink{Hash: strings.Repeat("a", 64), UserID: ana.UserID, TenantID: ana.TenantID, ExpiresAt: soon}})
 	session := ubl.PlatformToken{
 		JTI: "s", UserID: ana.UserID, TenantID: ana.TenantID, Kind: ubl.TokenSession, Method: ubl.SignInLink, CreatedAt: soon, ExpiresAt: soon,
 	}
-	ask(ubl.AdmitToken{Request: platform(), Link: "l", Token: session})
+	ask(ubl.AdmitToken{Request: platform(), Link: strings.Repeat("a", 64), Token: session})
 	session.Turn = 1
 	ask(ubl.AdmitToken{Request: platform(), Token: session})
 	ask(ubl.RevokeToken{Request: h.Request(ana), JTI: "s"})

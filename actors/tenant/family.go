@@ -29,6 +29,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 	kind := with.kind()
 	return actors.Family{
 		Name:    "tenant",
+		Kind:    kind,
 		Owns:    func(local string) bool { return local == "" },
 		Unarmed: unarmed,
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
@@ -73,7 +74,8 @@ type makers struct {
 // kind is the family: all but what it reads, and what it asks of others.
 func (with makers) kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
-		Name: "tenant", Version: eventVersion, Guests: true,
+		Spaces: "st",
+		Name:   "tenant", Version: eventVersion, Guests: true,
 		Place: func(ubl.Name) actors.Place {
 			return actors.Place{Key: eventKey, Counter: eventCounter(), Ref: refEvent, Passed: refDenial}
 		},

@@ -10,7 +10,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"ubl"
-	"ubl/schemas"
 	"ubl/test/harness"
 )
 
@@ -146,29 +145,12 @@ func (y *yard) head() int64 {
 func (y *yard) checkLedger() {
 	y.t.Helper()
 	y.VerifyLedger(y.ana.TenantID)
-	const base = "https://ubl.invalid/schemas/"
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	for _, name := range schemas.List() {
-		data, _ := schemas.Read(name)
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
-		if err != nil {
-			y.t.Fatal(err)
-		}
-		if err := compiler.AddResource(base+name, doc); err != nil {
-			y.t.Fatal(err)
-		}
-	}
-	forms := make(map[string]*jsonschema.Schema)
-	for _, kind := range []string{ubl.ActionV2, ubl.EffectV2} {
-		forms[kind] = compiler.MustCompile(base + "ubl.ledger." + kind)
-	}
 	y.eachAtom(0, func(atom json.RawMessage) {
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(atom)))
 		if err != nil {
 			y.t.Fatal(err)
 		}
-		if err := forms[doc.(map[string]any)["kind"].(string)].Validate(doc); err != nil {
+		if err := harness.Forms()[doc.(map[string]any)["kind"].(string)].Validate(doc); err != nil {
 			y.t.Errorf("%s\n%v", atom, err)
 		}
 	})

@@ -74,7 +74,7 @@ func (p *party) local(name, maker string) ubl.Identity {
 func (p *party) admit(jti string, who ubl.Identity, kind ubl.TokenKind) ubl.AdmitToken {
 	now := ubl.TimeOf(p.Clock.Now())
 	return ubl.AdmitToken{Request: p.Request(ubl.Platform()), Token: ubl.PlatformToken{
-		JTI: jti, UserID: who.UserID, TenantID: who.TenantID, ExpiresAt: now.Add(time.Hour), CreatedAt: now, Kind: kind}}
+		JTI: jti, UserID: who.UserID, TenantID: who.TenantID, ExpiresAt: now.Add(time.Hour), CreatedAt: now, Kind: kind, Method: ubl.SignInLink}}
 }
 
 // tells subscribes to the tenant's ledger.

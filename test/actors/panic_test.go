@@ -31,7 +31,7 @@ type bursting struct {
 type bang struct{ actors.Stamp }
 
 var bursts = actors.Kind[struct{}, bang]{
-	Name: "mine", Version: 1,
+	Name: "mine", Version: 1, Spaces: "z",
 	Place: func(ubl.Name) actors.Place {
 		return actors.Place{Key: func(n int64) []byte { return binary.BigEndian.AppendUint64([]byte("zmine"), uint64(n)) }, Counter: []byte("emine")}
 	},

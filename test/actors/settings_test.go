@@ -186,9 +186,14 @@ func fieldsOf(record any) (names []string) {
 // lastAction is what the newest act of a tenant was about.
 func lastAction(t *testing.T, h *harness.House, tenant ubl.TenantID) map[string]any {
 	t.Helper()
-	ledger := ubl.LedgerName(tenant)
-	head := harness.Must[ubl.LedgerHead](h, ledger, ubl.GetLedgerHead{})
-	page := harness.Must[*ubl.AtomPage](h, ledger, ubl.ReadAtoms{From: head.Seq - 1, Limit: 1})
+	head := harness.Must[ubl.LedgerHead](h, ubl.LedgerName(tenant), ubl.GetLedgerHead{})
+	return actionAt(t, h, tenant, head.Seq-1)
+}
+
+// actionAt is what the act with the seq was about.
+func actionAt(t *testing.T, h *harness.House, tenant ubl.TenantID, seq int64) map[string]any {
+	t.Helper()
+	page := harness.Must[*ubl.AtomPage](h, ubl.LedgerName(tenant), ubl.ReadAtoms{From: seq, Limit: 1})
 	var action struct {
 		This map[string]any `json:"this"`
 	}

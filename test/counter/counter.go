@@ -94,13 +94,13 @@ func Family(read ubl.Reader) actors.Family {
 		Answers:  []any{Counter{}},
 		Numbers:  []ubl.Numbers{{Space: 'z', Counter: "e", Named: true, FromOne: true, Fixed: true}},
 		Content:  []ubl.Content{{Space: 'z'}},
-		Told:     kind.Told,
+		Kind:     kind,
 		Offers:   offers,
 	}
 }
 
 var kind = &actors.Kind[state, event]{
-	Name: "counter", Version: 1,
+	Name: "counter", Version: 1, Spaces: "z",
 	Place: func(name ubl.Name) actors.Place {
 		local := name.Local()
 		return actors.Place{

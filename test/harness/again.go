@@ -25,7 +25,7 @@ type Again struct {
 }
 
 // Ask asks a command, then twice more, from memory and from what is stored. The answer is the
-// same. Under the same key no field may be another, but for those that are Alike.
+// same, and what the command's comment says. Under the same key no field may be another, but for those that are Alike.
 func (a *Again) Ask(at ubl.Name, cmd ubl.Command) any {
 	a.t.Helper()
 	if a.asked == nil {
@@ -45,6 +45,9 @@ func (a *Again) Ask(at ubl.Name, cmd ubl.Command) any {
 	}
 	if err != nil {
 		a.t.Fatalf("%T: %v", cmd, err)
+	}
+	if err := Answered(cmd, first); err != nil {
+		a.t.Error(err)
 	}
 	a.others(reflect.ValueOf(cmd), reflect.TypeOf(cmd).Name(), true, func(other reflect.Value) bool {
 		_, err := a.House.Ask(context.Background(), at, other.Interface().(ubl.Command))

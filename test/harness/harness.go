@@ -108,7 +108,7 @@ func (h *House) start() {
 		h.t.Fatalf("couldn't open the store: %v", err)
 	}
 	h.Engine = engine
-	var store ubl.Store = engine
+	var store ubl.Store = formed{engine, func(err error) { h.t.Error(err) }}
 	if h.opts.Wrap != nil {
 		store = h.opts.Wrap(store)
 	}

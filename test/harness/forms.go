@@ -1,0 +1,86 @@
+package harness
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"ubl"
+	"ubl/schemas"
+)
+
+// formed is a store that holds each atom which it is given against its schema, so that every
+// test of an act is one of the act's form. Acts of families that tests have for themselves are
+// in no schema.
+type formed struct {
+	ubl.Store
+	wrong func(error)
+}
+
+// Submit implements [ubl.Store].
+func (f formed) Submit(b *ubl.Batch, settled func(error)) {
+	if err := checkForms(b.Atoms); err != nil {
+		f.wrong(err)
+	}
+	f.Store.Submit(b, settled)
+}
+
+// checkForms checks the atoms of one commit. An effect belongs to the action before it; one that
+// comes alone ends what was intended in an earlier commit.
+func checkForms(atoms [][]byte) error {
+	known := true
+	for _, atom := range atoms {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(atom))
+		if err != nil {
+			return err
+		}
+		members, _ := doc.(map[string]any)
+		kind, _ := members["kind"].(string)
+		if did, ok := members["did"].(string); ok {
+			known = slices.Contains(ubl.Dids(), ubl.Did(did))
+		}
+		form := Forms()[kind]
+		if form == nil || !known || kind == ubl.EffectV2 && len(atoms) == 1 {
+			continue
+		}
+		hold(members, "trace", "request_id", "req:123456")
+		hold(members, "trace", "parent", "req:123456")
+		hold(members, "who", "email", "ana@example.com")
+		if err := form.Validate(doc); err != nil {
+			return fmt.Errorf("an atom hasn't the form of its schema: %s\n%w", atom, err)
+		}
+	}
+	return nil
+}
+
+// hold puts something valid where a test of a transport puts what it likes: request ids are as
+// short, and addresses as hostile, as it wants. What the act is about stays.
+func hold(atom map[string]any, member, field, valid string) {
+	if of, ok := atom[member].(map[string]any); ok && of[field] != nil {
+		of[field] = valid
+	}
+}
+
+// Forms are the schemas of atoms by their kind.
+var Forms = sync.OnceValue(func() map[string]*jsonschema.Schema {
+	const base = "https://ubl.invalid/schemas/"
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	for _, name := range schemas.List() {
+		data, _ := schemas.Read(name)
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+		if err == nil {
+			err = compiler.AddResource(base+name, doc)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("harness: the schema %s: %v", name, err))
+		}
+	}
+	return map[string]*jsonschema.Schema{
+		ubl.ActionV2: compiler.MustCompile(base + "ubl.ledger." + ubl.ActionV2),
+		ubl.EffectV2: compiler.MustCompile(base + "ubl.ledger." + ubl.EffectV2),
+	}
+})
