@@ -7,8 +7,8 @@
 // Stored in the tenant's group, numbers as 8 bytes big-endian:
 //
 //	c room          counter of entries
-//	q room 0 user   how far the user has read, and what is for them (JSON, [Mark])
-//	q room 0        the same for members from before there were marks, and what is for all
+//	R room 0 user   how far the user has read, and what is for them (JSON, [Mark])
+//	R room 0        the same for members from before there were marks, and what is for all
 //	Q room 0 n      entry n isn't news: no message, one of the system, in a thread, or redacted
 //
 // A Room is the sole writer. Marks have no receipts: reading leaves no trace in the ledger.
@@ -85,12 +85,12 @@ func DecodeMark(b []byte) (m Mark, err error) { return m, json.Unmarshal(b, &m) 
 
 // MarkKey is the key of somebody's mark; without a user, of the mark for all.
 func MarkKey(r ubl.RoomID, u ubl.UserID) []byte {
-	return append(append(append([]byte{'q'}, r...), 0), u...)
+	return append(append(append([]byte{'R'}, r...), 0), u...)
 }
 
 // MarksOf bounds the marks of a room.
 func MarksOf(r ubl.RoomID) (from, to []byte) {
-	return MarkKey(r, ""), append(append([]byte{'q'}, r...), 1)
+	return MarkKey(r, ""), append(append([]byte{'R'}, r...), 1)
 }
 
 // QuietKey is the key that says that an entry isn't news.

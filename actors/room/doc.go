@@ -11,7 +11,7 @@
 //	m room 0 seq    entry (stored.go has its forms)
 //	v room 0 a n    entry n is an edit of entry a
 //	T room 0 a n    entry n is an answer in the thread that entry a began
-//	q, Q            how far members have read, and what is no news to them ([reading])
+//	R, Q            how far members have read, and what is no news to them ([reading])
 //	c room          counter of entries, which is room_seq
 //	z room          how many of them aren't messages: it is absent while all are, so that a
 //	                message costs no more
