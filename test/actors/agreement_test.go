@@ -287,7 +287,7 @@ func TestPlatformCantBeShutOut(t *testing.T) {
 	harness.Must[*ubl.Room](h, ops, ubl.SetRoomPolicy{Request: h.Request(op), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &one}})
 	h.Restart()
 	h.Enter(platform)
-	harness.Must[*ubl.Sent](h, ops, ubl.Announce{Request: h.Request(platform), Did: ubl.DidPlatformStart, Text: "Node started"})
+	harness.Must[*ubl.Sent](h, ops, ubl.Announce{Request: h.Request(platform), Did: ubl.DidPlatformStart, This: ubl.Fields{ubl.Str("node_id", "n1")}, Text: "Node started"})
 }
 
 // TestRetryAfterPolicy: what was accepted stays the outcome of its key, though

@@ -28,10 +28,10 @@ func (f formed) Submit(b *ubl.Batch, settled func(error)) {
 	f.Store.Submit(b, settled)
 }
 
-// checkForms checks the atoms of one commit. An effect belongs to the action before it; one that
-// comes alone ends what was intended in an earlier commit.
+// checkForms checks the atoms of one commit. An effect belongs to an action of the same one, but
+// where it ends what was intended in an earlier commit.
 func checkForms(atoms [][]byte) error {
-	known := true
+	known := map[any]bool{} // actions by their cid
 	for _, atom := range atoms {
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(atom))
 		if err != nil {
@@ -39,11 +39,13 @@ func checkForms(atoms [][]byte) error {
 		}
 		members, _ := doc.(map[string]any)
 		kind, _ := members["kind"].(string)
+		of := members["ref_action_cid"]
 		if did, ok := members["did"].(string); ok {
-			known = slices.Contains(ubl.Dids(), ubl.Did(did))
+			of = members["cid"]
+			known[of] = slices.Contains(ubl.Dids(), ubl.Did(did))
 		}
 		form := Forms()[kind]
-		if form == nil || !known || kind == ubl.EffectV2 && len(atoms) == 1 {
+		if form == nil || !known[of] {
 			continue
 		}
 		hold(members, "trace", "request_id", "req:123456")
