@@ -7,13 +7,14 @@ import (
 	"syscall"
 )
 
-// Apart has a child in a process group of its own, which is ended as a whole with the command's
+// Apart has a child in a session of its own, without the node's terminal: who could open that
+// would type into the shell behind it. Its process group is ended as a whole with the command's
 // context.
 func Apart(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = new(syscall.SysProcAttr)
 	}
-	cmd.SysProcAttr.Setpgid = true
+	cmd.SysProcAttr.Setsid = true
 	cmd.Cancel = func() error { return Signal(cmd, syscall.SIGKILL) }
 }
 

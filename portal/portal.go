@@ -14,6 +14,7 @@ import (
 	"ubl"
 	"ubl/panics"
 	"ubl/portal/stdio"
+	"ubl/turns"
 )
 
 // Options are what a Portal is made of. All but those with a default are needed.
@@ -72,7 +73,7 @@ type Portal struct {
 	rows     rows
 	numbers  atomic.Int64
 	signIns  signIns
-	asking   chan struct{} // one for each call with a session of its own
+	asking   *turns.Turns // one for each call with a session of its own
 
 	ctx     context.Context // of what runs in the background
 	stop    context.CancelFunc
@@ -102,7 +103,7 @@ func New(o Options) (*Portal, error) {
 		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), tenants: o.Tenants, private: o.AllowPrivate,
 		allowHTTP: o.AllowHTTP, callTimeout: min(cmp.Or(o.CallTimeout, time.Minute), 50*time.Minute),
 		sealer: sealer, sessions: newSessions(o.Panics), commands: o.Commands, panics: o.Panics, ways: map[string]*outside{},
-		errand: errand, even: dialTimeout, agenda: newAgenda(), signIns: signIns{until: map[string]ubl.Time{}}, asking: make(chan struct{}, maxAsking), shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
+		errand: errand, even: dialTimeout, agenda: newAgenda(), signIns: signIns{until: map[string]ubl.Time{}}, asking: turns.New(maxAsking, maxAskingEach), shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)

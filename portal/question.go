@@ -17,8 +17,10 @@ const (
 	maxQuestions = 10
 	// maxFields bounds a form, maxChoices what one of its fields offers.
 	maxFields, maxChoices = 20, 100
-	// maxAsking bounds how many calls of this node have a session of their own.
-	maxAsking = 64
+	// maxAsking bounds how many calls of this node have a session of their own, and
+	// maxAskingEach how many of one tenant: people take minutes to reply.
+	maxAsking     = 64
+	maxAskingEach = 16
 )
 
 // asked is a question with what became of it, for the effect of its call.
@@ -51,12 +53,10 @@ func (c *catalogue) mayAsk(server string) *ubl.ToolAccess {
 // alone has fn use a session of the call's own: the server's questions in it are about this call
 // and reach nobody else.
 func (p *Portal) alone(ctx context.Context, c *call, server string, fn func(context.Context, *session) error) error {
-	select {
-	case p.asking <- struct{}{}:
-		defer func() { <-p.asking }()
-	default:
+	if !p.asking.Try(c.req.Who.TenantID) {
 		return ubl.Errorf(ubl.CodeOverloaded, "too many calls that may ask their callers are under way")
 	}
+	defer p.asking.Give(c.req.Who.TenantID)
 	return p.apart(ctx, c.req.Who, server, &asker{p: p, c: c, ctx: ctx, turn: newTurn()}, fn)
 }
 

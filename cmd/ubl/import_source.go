@@ -86,12 +86,13 @@ func (s *source) unzip(name string) error {
 }
 
 func (s *source) start() error {
-	data, err := fs.ReadFile(s.files, "manifest.json")
+	f, err := s.files.Open("manifest.json")
 	if errors.Is(err, fs.ErrNotExist) {
 		return thenDo(errors.New("there is no manifest.json: this is no export, or one that broke off"), "name what \"ubl export --all DIR\" has written")
 	}
 	if err == nil {
-		err = json.Unmarshal(data, &s.manifest)
+		err = json.NewDecoder(&bounded{Reader: f, left: maxArchived}).Decode(&s.manifest)
+		_ = f.Close()
 	}
 	switch {
 	case err != nil:
@@ -140,8 +141,10 @@ func each[T any](s *source, name string, do func(T) error) error {
 		return fmt.Errorf("couldn't read the export: %w", err)
 	}
 	defer f.Close()
-	d := json.NewDecoder(bufio.NewReaderSize(f, 64<<10))
+	short := &bounded{Reader: f}
+	d := json.NewDecoder(bufio.NewReaderSize(short, 64<<10))
 	for n := 1; ; n++ {
+		short.left = maxArchived
 		var v T
 		switch err := d.Decode(&v); {
 		case errors.Is(err, io.EOF):
@@ -153,6 +156,28 @@ func each[T any](s *source, name string, do func(T) error) error {
 			return err
 		}
 	}
+}
+
+// maxArchived is the longest value of an export that is read, in bytes: far more than a document
+// has. One that says it is longer would fill the memory.
+const maxArchived = 64 << 20
+
+var errTooLong = fmt.Errorf("a value is longer than %d bytes", maxArchived)
+
+// bounded reads left bytes, and then fails.
+type bounded struct {
+	io.Reader
+	left int64
+}
+
+// Read implements [io.Reader].
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
 }
 
 // verify holds every file against the manifest, the ledger against itself, and all that is
@@ -198,7 +223,7 @@ func (s *source) verifyFile(want archived) error {
 	}
 	defer f.Close()
 	hash := sha256.New()
-	n, err := io.Copy(hash, f)
+	n, err := io.Copy(hash, io.LimitReader(f, want.Bytes+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("couldn't read %s: %w", clean(want.Path), err)
@@ -230,6 +255,8 @@ type ledgerLine struct {
 			Document     string `json:"document_id"`
 			File         string `json:"file_id"`
 			Workspace    string `json:"workspace_id"`
+			Target       string `json:"target"`
+			Thread       string `json:"thread"`
 		} `json:"this"`
 	} `json:"atom"`
 }
@@ -247,7 +274,7 @@ func (s *source) readHead() error {
 		}
 		switch a.Did {
 		case ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
-			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Room, strconv.FormatInt(this.RoomSeq, 10), this.Message, this.BodyHash, this.ImportedHash)
+			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Room, strconv.FormatInt(this.RoomSeq, 10), this.Message, this.BodyHash, this.ImportedHash, string(a.Did), this.Target, this.Thread)
 		case ubl.DidDocumentCreate, ubl.DidDocumentUpdate:
 			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Workspace, this.Document, this.ContentHash, this.TitleHash, this.ImportedHash)
 			s.committed[factOf(this.ContentHash)] = true
@@ -278,7 +305,7 @@ func (s *source) verifyContents() error {
 				return nil
 			}
 			if name != roomFile(e.RoomID) || s.facts[e.Receipt.Seq] != factOf(e.Receipt.CID, string(e.AuthorID), e.SentAt.String(), string(e.RoomID), strconv.FormatInt(e.RoomSeq, 10),
-				string(e.ID), e.Salt.Commit(e.Body.Hashed()), e.ImportedFrom.Hash(e.Salt)) {
+				string(e.ID), e.Salt.Commit(e.Body.Hashed()), e.ImportedFrom.Hash(e.Salt), string(didOf[e.Type]), idOr(e.Target), idOr(e.Thread)) {
 				return other("entry", string(e.ID), e.Receipt.Seq)
 			}
 			return nil
@@ -307,6 +334,19 @@ func (s *source) verifyContents() error {
 		}
 		return nil
 	})
+}
+
+// didOf are the acts that leave the entries which are imported.
+var didOf = map[ubl.EntryType]ubl.Did{
+	ubl.EntryMessage: ubl.DidSend, ubl.EntryEdit: ubl.DidEdit, ubl.EntryReaction: ubl.DidReact, ubl.EntryPin: ubl.DidPin,
+}
+
+// idOr is an id, "" for none.
+func idOr(id *ubl.MessageID) string {
+	if id == nil {
+		return ""
+	}
+	return string(*id)
 }
 
 // roomFile is where a room's entries are.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,8 +138,42 @@ func (c *tokenCmd) lookUp(ctx context.Context, p *program, server *client, place
 	return nil
 }
 
+// known refuses names of tools that no tool has, which would let the agent use nothing.
+func (c *tokenCmd) known(ctx context.Context, server *client) error {
+	if len(c.Tools) == 0 {
+		return nil
+	}
+	list, err := server.tools(ctx)
+	if refusal, ok := errors.AsType[*apiError](err); ok && refusal.body.Error.Code == ubl.CodeForbidden {
+		return nil // no owner, whom the making refuses in better words
+	}
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = t.Tool
+	}
+	for _, name := range c.Tools {
+		begins, several := strings.CutSuffix(name, "*")
+		fits := func(tool string) bool { return tool == name || several && strings.HasPrefix(tool, begins) }
+		if slices.ContainsFunc(names, fits) {
+			continue
+		}
+		hint := cmp.Or(meant(name, names), `"ubl tool list" lists them`)
+		if slices.ContainsFunc(names, func(tool string) bool { return strings.HasPrefix(tool, name+".") }) {
+			hint = "did you mean " + name + ".*?"
+		}
+		return thenDo(usagef("there is no tool %s", clean(name)), "%s", clean(hint))
+	}
+	return nil
+}
+
 // create makes the service token, with a mandate where something binds it.
 func (c *tokenCmd) create(ctx context.Context, p *program, server *client, places []string) (*madeAgent, error) {
+	if err := c.known(ctx, server); err != nil {
+		return nil, err
+	}
 	id, err := ubl.NewRequestID(p.random)
 	if err != nil {
 		return nil, err

@@ -32,8 +32,10 @@ type checked struct {
 	Protocol string          `json:"protocol"`
 	Tools    []checkedTool   `json:"tools"`
 	Message  json.RawMessage `json:"message,omitempty"`
-	// Receipt is the pair of atoms that the ledger has for the message.
-	Receipt json.RawMessage `json:"receipt,omitempty"`
+	// Receipt is the pair of atoms that the ledger has for the message. Unproven says why there is
+	// none.
+	Receipt  json.RawMessage `json:"receipt,omitempty"`
+	Unproven string          `json:"unproven,omitempty"`
 }
 
 type checkedTool struct {
@@ -127,11 +129,14 @@ func (c *mcpCheckCmd) send(ctx context.Context, session *mcp.ClientSession, foun
 	var pair struct {
 		Atoms json.RawMessage `json:"atoms"`
 	}
-	if err := use(ctx, session, "receipt.get", map[string]any{"seq": m.Receipt.Seq}, &pair); err != nil {
-		return err
+	found.Message = sent.Message
+	err = use(ctx, session, "receipt.get", map[string]any{"seq": m.Receipt.Seq}, &pair)
+	if refusal, ok := errors.AsType[*apiError](err); ok && refusal.body.Error.Code == ubl.CodeForbidden {
+		found.Unproven = "the agent may not look receipts up"
+		return nil
 	}
-	found.Message, found.Receipt = sent.Message, pair.Atoms
-	return nil
+	found.Receipt = pair.Atoms
+	return err
 }
 
 // notSent says what to do where the caller has no such room, and returns err for any
@@ -199,6 +204,9 @@ func (c *mcpCheckCmd) print(p *program, found *checked) error {
 	if err := json.Unmarshal(found.Message, &m); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.out, "sent as %d in %s, receipt %d %s\n", m.RoomSeq, m.RoomID, m.Receipt.Seq, clean(m.Receipt.HeadHash))
-	return err
+	fmt.Fprintf(p.out, "sent as %d in %s, receipt %d %s\n", m.RoomSeq, m.RoomID, m.Receipt.Seq, clean(m.Receipt.HeadHash))
+	if found.Unproven != "" {
+		fmt.Fprintf(p.out, "not looked up in the ledger: %s\n", found.Unproven)
+	}
+	return nil
 }

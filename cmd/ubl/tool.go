@@ -114,7 +114,8 @@ func (w *whichTool) set(ctx context.Context, p *program, server *client, body ma
 	}
 	names := make([]string, len(list))
 	for i, t := range list {
-		if names[i] = t.Tool; t.Tool == w.Tool {
+		// A server's questions are opened like a tool, and are none.
+		if names[i] = t.Tool; t.Tool == w.Tool || t.ServerID != ubl.OwnServer && w.Tool == t.ServerID+".elicitation" {
 			return server.act(ctx, p, "PUT", "/api/portal/tools/"+url.PathEscape(w.Tool)+"/access", body, "access")
 		}
 	}

@@ -146,7 +146,7 @@ func (s *Server) listResources(ctx context.Context, v *visit, next sdk.MethodHan
 	if err != nil {
 		return nil, err
 	}
-	visible, err := s.visible(ctx)
+	visible, err := s.readable(ctx, v)
 	if err != nil {
 		return nil, err
 	}

@@ -123,6 +123,16 @@ func (s *Server) visible(ctx context.Context) (func(tool string) bool, error) {
 	return s.opts.Visible(reading(ctx, ""))
 }
 
+// readable says which of our own tools that read the caller is shown and may use: an agent's list is
+// shorter than others', and no error.
+func (s *Server) readable(ctx context.Context, v *visit) (func(tool string) bool, error) {
+	visible, err := s.visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(tool string) bool { return visible(tool) && v.mayOwn(tool, true) == nil }, nil
+}
+
 // callTool is what [Server.call] does, for callers who want to see progress.
 func (s *Server) callTool(ctx context.Context, v *visit, next sdk.MethodHandler, name string, req *sdk.CallToolRequest) (sdk.Result, error) {
 	if s.opts.Extra != nil && s.tools.find(req.Params.Name) == nil && !v.portal {

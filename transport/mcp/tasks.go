@@ -193,6 +193,10 @@ func (s *Server) taskResult(ctx context.Context, w http.ResponseWriter, r *http.
 
 // cameTo is the result of a call that has ended, as its client would have got it.
 func (s *Server) cameTo(ctx context.Context, v *visit, task *ubl.Task, news *News) (*Result, error) {
+	// The mandate may be narrower than when the call began.
+	if err := v.may(task.Capability, true, s.tools.find(task.Capability) == nil); err != nil {
+		return nil, err
+	}
 	if news.Err == nil {
 		s.linkHere(ctx, v, news.Result)
 	}

@@ -24,6 +24,7 @@ var groups = []string{
 	"conversation history mention discuss talk said",
 	"versions revisions history earlier previous restore",
 	"member people person user who participant colleague team teammate everyone",
+	"unread new missed miss news",
 	"room channel chat conversation group thread space",
 	"message chat text post note",
 	"document doc page note article wiki report memo",

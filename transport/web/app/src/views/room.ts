@@ -1,22 +1,35 @@
-// The view ui://ubl/room: a room's messages, as messenger.history answered them. Each can be
-// checked: its receipt is fetched, and its hashes are computed in the page.
+// The view ui://ubl/room: a room's messages, as messenger.history answered them, briefly. Each can
+// be checked: its entry and its receipt are fetched, and the hashes are computed in the page.
 
 import { canVerify, verifyReceipt, type Json } from '../chain';
 import { wordsFor } from '../screens/room/proof';
+import { rowOf } from '../store/entries';
 import { nameOf } from '../text';
 import { brief, full } from '../time';
-import type { EntryAnswer, Member, Message, ReceiptLookup } from '../types';
+import type { EntryAnswer, Member, ReceiptLookup } from '../types';
 import { start, type Host } from './host';
 import { button, check, clear, el } from './page';
 
+// Said is a message as brief answers have it: sender is what to call its sender.
+interface Said {
+  msg_id: string;
+  sender_id: string;
+  sender?: string;
+  sent_at: string;
+  type: string;
+  body: { text: string };
+  receipt: { seq: number };
+  imported_from?: { author_name?: string; at: string };
+}
+
 interface History {
-  messages: Message[];
+  messages: Said[];
   senders?: Member[];
 }
 
 start('ubl-room', (data, host) => {
   const { messages, senders = [] } = data as History;
-  const room = String(messages[0]?.room_id ?? host.args.room_id ?? '');
+  const room = String(host.args.room_id ?? '');
   const list = el('ol', { 'aria-label': 'Messages' }, ...messages.map((m) => row(m, senders, host)));
   const head = el('header', {}, el('h1', { dir: 'auto' }, room.replace(/^r:/, '')));
   if (host.uses && room) head.append(button('Refresh', async () => draw(await newest(host, room), host)));
@@ -32,9 +45,11 @@ function draw({ messages, senders = [] }: History, host: Host): void {
   clear(list, ...messages.map((m) => row(m, senders, host)));
 }
 
-function row(m: Message, senders: readonly Member[], host: Host): HTMLElement {
+function row(m: Said, senders: readonly Member[], host: Host): HTMLElement {
   const called = (id: string) => nameOf(senders.find((s) => s.user_id === id) ?? { user_id: id });
-  const by = el('div', { class: 'by' }, el('span', {}, el('b', { dir: 'auto' }, called(m.sender_id)), ' ', el('time', { datetime: m.sent_at, title: full(m.sent_at) }, brief(m.sent_at))));
+  const by = el('div', { class: 'by' }, el('span', {}, el('b', { dir: 'auto' }, m.sender ?? called(m.sender_id)), ' ', el('time', { datetime: m.sent_at, title: full(m.sent_at) }, brief(m.sent_at))));
+  const was = m.imported_from;
+  if (was) by.append(el('span', {}, ' (imported, was ', el('bdi', {}, was.author_name || 'somebody'), ', ', el('time', { datetime: was.at }, full(was.at)), ')'));
   const system = m.type === 'system';
   // The server names people by their ids in what it says itself.
   const text = system ? m.body.text.replace(/u:[0-9a-f]{32}/g, called) : m.body.text;
@@ -43,9 +58,11 @@ function row(m: Message, senders: readonly Member[], host: Host): HTMLElement {
   return el('li', {}, by, el('p', { class: 'text', dir: 'auto' }, text), checks);
 }
 
-async function checked(m: Message, host: Host): Promise<HTMLElement[]> {
+// checked holds the text that is shown against the receipt of its entry.
+async function checked(m: Said, host: Host): Promise<HTMLElement[]> {
   const { atoms } = await host.use<ReceiptLookup>('receipt.get', { seq: m.receipt.seq });
-  const { entry } = await host.use<EntryAnswer>('messenger.entry', { room_id: m.room_id, entry_id: m.msg_id });
-  const { checks } = await verifyReceipt(m, atoms as unknown as Json[], entry.salt ?? '');
+  const { entry } = await host.use<EntryAnswer>('messenger.entry', { room_id: host.args.room_id, entry_id: m.msg_id });
+  const kept = rowOf(entry);
+  const { checks } = await verifyReceipt({ ...kept, body: { ...kept.body, text: m.body.text } }, atoms as unknown as Json[], entry.salt ?? '');
   return checks.map(({ what, ok }) => check(ok, ...wordsFor[what]));
 }
