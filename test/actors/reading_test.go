@@ -104,7 +104,7 @@ func TestMarkRead(t *testing.T) {
 		{begun + 4, begun + 4, 0, 0},
 		{1000, begun + 4, 0, 0},
 		{begun + 2, begun + 2, 2, 0}, // as unread again; what was for bob he has seen
-		{-1, 0, 4, 0}, // the entries before these are no news
+		{-1, 0, 4, 0},                // the entries before these are no news
 	} {
 		want := ubl.ReadState{ReadSeq: c.read, Unread: c.unread, Mentions: c.mentions}
 		if got, listed := x.read(x.bob, c.seq), x.reads(x.bob); got != want || listed != want {

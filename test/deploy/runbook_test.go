@@ -66,13 +66,13 @@ func subcommand(words []string) string {
 // heading.
 func TestRunbookLinksLead(t *testing.T) {
 	headings := map[string][]string{}
-	for _, name := range []string{"README.md", "RUNBOOK.md"} {
+	for _, name := range []string{"README.md", "RUNBOOK.md", "../docs/operating.md", "../docs/agents.md"} {
 		for _, h := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(readFile(t, name), -1) {
 			headings[name] = append(headings[name], anchor(h[1]))
 		}
 	}
 	for _, name := range []string{"README.md", "RUNBOOK.md", "prometheus/alerts.yaml"} {
-		for _, link := range regexp.MustCompile(`([A-Z]+\.md)?#([a-z-]+)\b`).FindAllStringSubmatch(readFile(t, name), -1) {
+		for _, link := range regexp.MustCompile(`((?:\.\./docs/)?[A-Za-z]+\.md)?#([a-z-]+)\b`).FindAllStringSubmatch(readFile(t, name), -1) {
 			file := link[1]
 			if file == "" {
 				file = name
