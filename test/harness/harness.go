@@ -108,7 +108,7 @@ func (h *House) start() {
 		h.t.Fatalf("couldn't open the store: %v", err)
 	}
 	h.Engine = engine
-	var store ubl.Store = formed{engine, func(err error) { h.t.Error(err) }}
+	var store ubl.Store = &formed{Store: engine, wrong: func(err error) { h.t.Error(err) }, seen: map[string]int{}}
 	if h.opts.Wrap != nil {
 		store = h.opts.Wrap(store)
 	}
