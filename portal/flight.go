@@ -51,7 +51,8 @@ type Flight struct {
 
 	mu        sync.Mutex
 	changed   chan struct{} // closed with the next change
-	question  *ubl.Question
+	asking    bool          // a question is on its way to the Portal, or there
+	question  *ubl.Question // is there, so that its caller can answer
 	keep      time.Duration // from the end on
 	listening bool
 	ended     bool
@@ -233,7 +234,7 @@ func (f *Flight) listen() {
 				return
 			}
 			f.mu.Lock()
-			asks := f.question != nil // which hears it as well
+			asks := f.asking // which hears it as well
 			f.mu.Unlock()
 			if !asks {
 				_, _ = f.collect(nil)
@@ -247,7 +248,7 @@ func (f *Flight) collect(q *ubl.Question) ([]byte, error) {
 	f.mail.Lock()
 	defer f.mail.Unlock()
 	f.mu.Lock()
-	stale := q == nil && f.question != nil
+	stale := q == nil && f.asking
 	f.mu.Unlock()
 	if stale {
 		return nil, nil
@@ -258,6 +259,12 @@ func (f *Flight) collect(q *ubl.Question) ([]byte, error) {
 	}
 	if mail.Over {
 		f.Cancel()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.question != q {
+		f.question = q
+		f.tell()
 	}
 	return mail.Reply, nil
 }
@@ -275,12 +282,11 @@ func (f *Flight) ask(ctx context.Context, kind string, params json.RawMessage) (
 
 	q := &ubl.Question{N: f.c.nextQuestion(), Kind: kind, Params: params}
 	f.mu.Lock()
-	f.question = q
-	f.tell()
+	f.asking = true
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
-		f.question = nil
+		f.asking, f.question = false, nil
 		f.mu.Unlock()
 		_, _ = f.collect(nil)
 	}()

@@ -268,6 +268,35 @@ func TestCancelledProgress(t *testing.T) {
 	}
 }
 
+// slow are askers whose questions take a while to their Portal.
+type slow struct{ ubl.Visitor }
+
+func (s slow) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	if asked, ok := cmd.(ubl.AskCaller); ok && asked.Question != nil {
+		time.Sleep(time.Second)
+	}
+	return s.Visitor.Ask(ctx, to, cmd)
+}
+
+// TestQuickReply: who sees a question can answer it at once.
+func TestQuickReply(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		s, url := w.tools(t, eras[1])
+		asking(s, eras[1], "greet", nameForm("Who?"))
+		w.add(ubl.Server{ServerID: "ev", URL: url}, "")
+		w.allow("ev.greet", "ev.elicitation")
+		w.sees(w.bob, "ev.greet")
+		f := w.begin("ev.greet")
+		w.next(f, 0)
+		if err := w.Reply(t.Context(), w.bob, f.N(), 1, []byte(`{"action":"decline"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := texts(t, w.next(f, 1)); got != "decline null" {
+			t.Errorf("the server got %q", got)
+		}
+	}, func(o *portal.Options) { o.Asker = slow{o.Asker} })
+}
+
 // TestPersonTakesTime: a person may take minutes over a question, which aren't the server's; a
 // question that nobody answers is cancelled, and the server goes on without.
 func TestPersonTakesTime(t *testing.T) {
