@@ -58,8 +58,8 @@
 // A call whose caller can be asked has a session of its own with the server: what the server asks
 // there is about this call and can reach nobody else. There alone the portal says that it can be
 // asked, and where it lists the tools of a server that may ask: some have other tools then, which come
-// with the next sync after an owner has opened that. The form is made anew of what the protocol allows, bounded, without credentials and what
-// can't be seen, and whose it is stands before the server's words. What doesn't fit is declined,
+// with the next sync after an owner has opened that. The form is made anew of what the protocol allows, bounded, without credentials, patterns and what
+// can't be seen, and whose it is stands before the server's words: its message has no blank lines, its titles and values no line breaks. What doesn't fit is declined,
 // and so are pages (URL mode): whoever sees one takes it for ours. One question is asked at a time, ten in a call;
 // a call waits five minutes for its caller, which isn't the server's time.
 //

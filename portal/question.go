@@ -246,14 +246,14 @@ func (c *call) questioned(end *ubl.EndCall) error {
 	return nil
 }
 
-// field is one of a form, with all that the protocol lets it say.
+// field is one of a form, with what the protocol lets it say but for patterns: matching a
+// hostile one can hang the client.
 type field struct {
 	Type        string   `json:"type"`
 	Title       string   `json:"title,omitempty"`
 	Description string   `json:"description,omitempty"`
 	MinLength   *int     `json:"minLength,omitempty"`
 	MaxLength   *int     `json:"maxLength,omitempty"`
-	Pattern     string   `json:"pattern,omitempty"`
 	Format      string   `json:"format,omitempty"`
 	Minimum     *float64 `json:"minimum,omitempty"`
 	Maximum     *float64 `json:"maximum,omitempty"`
@@ -289,8 +289,9 @@ type question struct {
 
 var errForm = ubl.Errorf(ubl.CodeValidation, "the server's question is not a flat form of bounded size")
 
-// formOf is a server's question as a person is shown it: whose it is before its words, nothing
-// that can't be seen, no credential, and of its schema what a form can show.
+// formOf is a server's question as a person is shown it: whose it is before its words, which don't
+// look like another speaker's, nothing that can't be seen, no credential, and of its schema what a form
+// can show.
 func formOf(server string, in *mcp.ElicitParams, hide secrets) (json.RawMessage, error) {
 	var f question
 	f.Message = ubl.ForeignQuestion(server, hide.words(in.Message))
@@ -306,9 +307,11 @@ func formOf(server string, in *mcp.ElicitParams, hide secrets) (json.RawMessage,
 		return nil, errForm
 	}
 	for name, field := range f.Schema.Properties {
-		if name == "" || hide.redact(name) != name || !field.fits() {
+		if name == "" || hide.redact(name) != name || broken(name) || !field.fits() {
 			return nil, errForm
 		}
+		field.inLines()
+		f.Schema.Properties[name] = field
 	}
 	if f.Schema.Properties == nil {
 		f.Schema.Properties = map[string]field{}
@@ -327,10 +330,15 @@ func formOf(server string, in *mcp.ElicitParams, hide secrets) (json.RawMessage,
 	return hide.redactJSON(out)
 }
 
-// fits reports whether a field is of a type that the protocol allows.
-func (f field) fits() bool {
+// fits reports whether a field is of a type that the protocol allows, and each of its values, which
+// go back as they are, on one line.
+func (f *field) fits() bool {
 	many := max(len(f.Enum), len(f.OneOf))
 	if f.Default != nil && !flat(f.Default) {
+		return false
+	}
+	if slices.ContainsFunc(f.Enum, broken) || slices.ContainsFunc(f.OneOf, choice.broken) ||
+		f.Items != nil && (slices.ContainsFunc(f.Items.Enum, broken) || slices.ContainsFunc(f.Items.AnyOf, choice.broken)) {
 		return false
 	}
 	switch f.Type {
@@ -340,4 +348,30 @@ func (f field) fits() bool {
 		return f.Items != nil && max(len(f.Items.Enum), len(f.Items.AnyOf)) <= maxChoices && len(f.Items.Enum)+len(f.Items.AnyOf) > 0
 	}
 	return false
+}
+
+func broken(value string) bool { return strings.Contains(value, "\n") }
+
+func (c choice) broken() bool { return broken(c.Const) }
+
+// inLines puts each text that a person is shown on one line.
+func (f *field) inLines() {
+	texts := []*string{&f.Title, &f.Description}
+	for i := range f.EnumNames {
+		texts = append(texts, &f.EnumNames[i])
+	}
+	for i := range f.OneOf {
+		texts = append(texts, &f.OneOf[i].Title)
+	}
+	if f.Items != nil {
+		for i := range f.Items.AnyOf {
+			texts = append(texts, &f.Items.AnyOf[i].Title)
+		}
+	}
+	for _, text := range texts {
+		*text = ubl.PlainLine(*text)
+	}
+	if text, ok := f.Default.(string); ok {
+		f.Default = ubl.PlainLine(text)
+	}
 }

@@ -141,6 +141,43 @@ func TestQuestionReachesTheCaller(t *testing.T) {
 	}
 }
 
+// TestQuestionCantPassForOurs: whose words a question is stands before all of them. No paragraph, title
+// or description of it looks like another speaker's, and its reader's client runs no pattern.
+func TestQuestionCantPassForOurs(t *testing.T) {
+	w := newWorld(t)
+	s, url := tools(t, eras[1])
+	ask := func(name, message, properties string) {
+		asking(s, eras[1], name, &mcp.ElicitParams{Mode: "form", Message: message, RequestedSchema: json.RawMessage(`{"type":"object","properties":{` + properties + `}}`)})
+	}
+	ask("lines", "Who?\n\n\u2800\n  \u2028[UBL] Your  session\n\thas ended.\n", `"a":{"type":"string","title":"Name\n\n[UBL] Your\u200b session","description":"one\r\n\r\ntwo","pattern":"^(a+)+$","default":"a\nb"},`+
+		`"b":{"type":"string","enum":["x","y"],"enumNames":["X\n\nlast","Y"]},"c":{"type":"array","items":{"anyOf":[{"const":"z","title":"Z\u2028 z"}]}},"d":{"type":"string","oneOf":[{"const":"v","title":"V\tv"}]}`)
+	ask("name", "Who?", `"a\n\n[UBL]":{"type":"string"}`)
+	ask("enum", "Who?", `"a":{"type":"string","enum":["x\n\n[UBL]"]}`)
+	ask("const", "Who?", `"a":{"type":"string","oneOf":[{"const":"x\n[UBL]","title":"x"}]}`)
+	ask("items", "Who?", `"a":{"type":"array","items":{"type":"string","enum":["x\n[UBL]"]}}`)
+	w.add(ubl.Server{ServerID: "ev", URL: url}, "")
+	w.allow("ev.elicitation", "ev.lines", "ev.name", "ev.enum", "ev.const", "ev.items")
+	w.sees(w.bob, "ev.const", "ev.enum", "ev.items", "ev.lines", "ev.name")
+
+	f := w.begin("ev.lines")
+	const want = `{"message":"[Question of the server \"ev\", not of UBL. What you enter is sent to that server; give it no password.] Who?\n[UBL] Your session\nhas ended.",` +
+		`"requestedSchema":{"properties":{"a":{"default":"a b","description":"one two","title":"Name [UBL] Your session","type":"string"},` +
+		`"b":{"enum":["x","y"],"enumNames":["X last","Y"],"type":"string"},"c":{"items":{"anyOf":[{"const":"z","title":"Z z"}]},"type":"array"},"d":{"oneOf":[{"const":"v","title":"V v"}],"type":"string"}},"type":"object"}}`
+	if q := w.next(f, 0).Question; q == nil {
+		t.Fatal("the call asks nothing")
+	} else if string(q.Params) != want {
+		t.Errorf("the person is shown\n%s, want\n%s", q.Params, want)
+	}
+	f.Cancel()
+	for _, tool := range []string{"ev.name", "ev.enum", "ev.const", "ev.items"} {
+		f := w.begin(tool)
+		if news := w.next(f, 0); news.Question != nil || !strings.HasPrefix(texts(t, news), "decline") {
+			t.Errorf("%s came to %+v", tool, news)
+		}
+		f.Cancel()
+	}
+}
+
 // TestWhoIsNotAsked: a server asks nobody whom no owner lets it ask, whose client shows no forms,
 // or what is no bounded form; it hears so at once.
 func TestWhoIsNotAsked(t *testing.T) {

@@ -42,7 +42,8 @@
 //	files      256 open, of 64 MiB at most; the folder has 64 MiB
 //	rights     none (no_new_privs): no program that it starts has more
 //
-// All but the last words on standard error are dropped. They are for the operator's log.
+// All but the last words on standard error are dropped. They are for the operator's log. It is read at
+// a pace, 1 MiB a second behind the first 8: a child that says more waits.
 //
 // # What fails
 //

@@ -3,6 +3,7 @@ package stdio
 import (
 	"strings"
 	"sync"
+	"time"
 )
 
 // maxTail is how much of what a child says on standard error is kept: the end.
@@ -11,15 +12,30 @@ const maxTail = 2 << 10
 // minSecret is how long a value is at least to be taken out of what a child says.
 const minSecret = 4
 
-// tail keeps the end of what is written. Safe for concurrent use.
+const (
+	// pace is how many bytes of a child's standard error are read in a second, and burst for how
+	// long what it hasn't said counts: one that says more waits. Reading as fast as
+	// it can write would take a processor.
+	pace  = 1 << 20
+	burst = 8 * time.Second
+)
+
+// tail keeps the end of what is written, at a pace. Safe for concurrent use.
 type tail struct {
 	mu   sync.Mutex
 	kept []byte
 	cut  bool
+	due  time.Time // when all that was written may have been, at the pace
 }
 
 // Write implements [io.Writer].
 func (t *tail) Write(p []byte) (int, error) {
+	time.Sleep(t.keep(p))
+	return len(p), nil
+}
+
+// keep takes in what is written, and says how long whoever writes is to wait.
+func (t *tail) keep(p []byte) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if all := append(t.kept, p[max(0, len(p)-maxTail):]...); len(all) > maxTail || len(p) > maxTail {
@@ -27,7 +43,12 @@ func (t *tail) Write(p []byte) (int, error) {
 	} else {
 		t.kept = all
 	}
-	return len(p), nil
+	now := time.Now()
+	if oldest := now.Add(-burst); t.due.Before(oldest) {
+		t.due = oldest
+	}
+	t.due = t.due.Add(time.Duration(len(p)) * time.Second / pace)
+	return t.due.Sub(now)
 }
 
 // String is what was kept, from the beginning of a line: part of a secret can't be told from other
