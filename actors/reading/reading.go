@@ -85,7 +85,8 @@ func DecodeMark(b []byte) (m Mark, err error) { return m, json.Unmarshal(b, &m) 
 
 // MarkKey is the key of somebody's mark; without a user, of the mark for all.
 func MarkKey(r ubl.RoomID, u ubl.UserID) []byte {
-	return append(append(append([]byte{'R'}, r...), 0), u...)
+	b := make([]byte, 0, len(r)+len(u)+2)
+	return append(append(append(append(b, 'R'), r...), 0), u...)
 }
 
 // MarksOf bounds the marks of a room.
