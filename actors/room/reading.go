@@ -180,7 +180,7 @@ func (r *Room) markRead(t *actors.Turn, c ubl.MarkRead) {
 		t.Fail(err)
 		return
 	}
-	seq := min(max(c.Seq, 0), s.Head.LastSeq)
+	seq := min(max(c.Seq, s.Hidden), s.Head.LastSeq) // what is closed to them isn't new to them
 	if own, ok := s.Marks[c.Who.UserID]; !ok || own.Seq != seq {
 		read := &marked{user: c.Who.UserID, mark: s.mark(c.Who.UserID).Read(seq)}
 		r.PassUnreceipted(t, actors.Unreceipted[event]{Event: event{reads: read}}, nil)

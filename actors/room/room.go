@@ -8,6 +8,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/agreement"
+	"ubl/actors/reading"
 )
 
 // Family registers Rooms over a reader.
@@ -71,7 +72,7 @@ func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) e
 		}
 		s.Head.Messages = s.Head.LastSeq
 		if others != nil {
-			s.Head.Messages -= numberOf(others)
+			s.Head.Messages -= reading.NumberOf(others)
 		}
 		next, full, err := s.readRecent(snap)
 		if err != nil || next < s.Head.AvailableFrom {

@@ -10,6 +10,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/reading"
 )
 
 // A thread is the answers to one message of the timeline. They are entries like any, with the
@@ -21,7 +22,7 @@ const maxFollowers = 100
 // threadKey is the key T room 0 root n: entry n is an answer in the thread that root began. Its
 // value is the author's id. n < 0 is the end of those of one thread.
 func threadKey(r ubl.RoomID, root, n int64) []byte {
-	b := numbered('T', r, root)
+	b := reading.Numbered('T', r, root)
 	if n < 0 {
 		return append(b, 0xff)
 	}
@@ -88,7 +89,7 @@ func (r *Room) threadPage(ctx context.Context, c ubl.ReadThread, head ubl.Head) 
 		var seqs []int64
 		err = snap.Ascend(threadKey(r.id, root, 0), threadKey(r.id, root, -1), func(k, _ []byte) bool {
 			page.Replies++
-			if n := numberOf(k); n > c.After && len(seqs) <= limit {
+			if n := reading.NumberOf(k); n > c.After && len(seqs) <= limit {
 				seqs = append(seqs, n)
 			}
 			return true
