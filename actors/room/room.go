@@ -42,6 +42,8 @@ type Room struct {
 	group  ubl.Group
 	tenant ubl.TenantID
 	id     ubl.RoomID
+	// threads are those that were answered last.
+	threads map[ubl.MessageID]*followed
 }
 
 func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, env actors.Env) (*Room, error) {
