@@ -173,8 +173,8 @@ func seen(text string) bool {
 type ReadState struct {
 	// ReadSeq is the room_seq up to which they have seen everything.
 	ReadSeq int64 `json:"read_seq"`
-	// Unread counts messages of others behind it. What the system says doesn't count, nor
-	// what was there before they came, nor answers in threads.
+	// Unread counts messages of others behind it that are still there. What the system says
+	// doesn't count, nor what was there before they came, nor answers in threads.
 	Unread int64 `json:"unread"`
 	// Mentions counts messages behind it that are for them: that mention them or everybody,
 	// or are in a thread that they take part in.

@@ -7,6 +7,7 @@
 // Stored in the tenant's group, numbers as 8 bytes big-endian:
 //
 //	c room          counter of entries
+//	m room 0 n      entry n, unless retention has removed it
 //	R room 0 user   how far the user has read, and what is for them (JSON, [Mark])
 //	R room 0        the same for members from before there were marks, and what is for all
 //	Q room 0 n      entry n isn't news: no message, one of the system, in a thread, or redacted
@@ -15,8 +16,8 @@
 //
 // # Counting
 //
-// Unread are the entries behind a mark, without those that aren't news. Nothing is counted
-// while messages are sent: the numbers are the count.
+// Unread are the entries behind a mark that are still there, without those that aren't news.
+// Nothing is counted while messages are sent: the numbers are the count.
 package reading
 
 import (
@@ -85,7 +86,8 @@ func DecodeMark(b []byte) (m Mark, err error) { return m, json.Unmarshal(b, &m) 
 
 // MarkKey is the key of somebody's mark; without a user, of the mark for all.
 func MarkKey(r ubl.RoomID, u ubl.UserID) []byte {
-	return append(append(append([]byte{'R'}, r...), 0), u...)
+	b := make([]byte, 0, len(r)+len(u)+2)
+	return append(append(append(append(b, 'R'), r...), 0), u...)
 }
 
 // MarksOf bounds the marks of a room.
@@ -94,9 +96,23 @@ func MarksOf(r ubl.RoomID) (from, to []byte) {
 }
 
 // QuietKey is the key that says that an entry isn't news.
-func QuietKey(r ubl.RoomID, seq int64) []byte {
-	return binary.BigEndian.AppendUint64(append(append([]byte{'Q'}, r...), 0), uint64(seq))
+func QuietKey(r ubl.RoomID, seq int64) []byte { return Numbered('Q', r, seq) }
+
+// EntryKey is the key of an entry.
+func EntryKey(r ubl.RoomID, seq int64) []byte { return Numbered('m', r, seq) }
+
+// Numbered is a key of an ordered space of a room; n < 0 is the space's end.
+func Numbered(space byte, r ubl.RoomID, n int64) []byte {
+	b := make([]byte, 0, len(r)+10)
+	b = append(append(b, space), r...)
+	if n < 0 {
+		return append(b, 1)
+	}
+	return binary.BigEndian.AppendUint64(append(b, 0), uint64(n))
 }
+
+// NumberOf is the number at the end of such a key.
+func NumberOf(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(key)-8:])) }
 
 // quietVersion is all that the value of such a key says.
 const quietVersion = 1
@@ -132,26 +148,26 @@ func Of(snap ubl.Snapshot, room ubl.RoomID, user ubl.UserID, last int64) (ubl.Re
 		}
 		own = Mark{Seq: all.Seq}
 	}
+	first := last + 1 // behind the mark, of those that are still there
+	err = snap.Ascend(EntryKey(room, own.Seq+1), EntryKey(room, first), func(k, _ []byte) bool {
+		first = NumberOf(k)
+		return false
+	})
+	if err != nil {
+		return ubl.ReadState{}, err
+	}
 	quiet := int64(0)
-	err = snap.Ascend(QuietKey(room, own.Seq+1), QuietKey(room, last+1), func(_, _ []byte) bool {
+	err = snap.Ascend(QuietKey(room, first), QuietKey(room, last+1), func(_, _ []byte) bool {
 		quiet++
 		return quiet < maxCounted
 	})
-	return State(own, all, last, quiet), err
-}
-
-// State is what marks say of a room that has last entries, quiet of which behind the own mark
-// aren't news.
-func State(own, all Mark, last, quiet int64) ubl.ReadState {
-	s := ubl.ReadState{ReadSeq: own.Seq, Unread: max(0, last-own.Seq-quiet)}
-	for _, list := range [][]int64{own.For, all.For} {
-		for _, seq := range list {
-			if seq > own.Seq && seq <= last {
-				s.Mentions++
-			}
+	s := ubl.ReadState{ReadSeq: own.Seq, Unread: max(0, last+1-first-quiet)}
+	for _, seq := range slices.Concat(own.For, all.For) {
+		if seq >= first && seq <= last {
+			s.Mentions++
 		}
 	}
-	return s
+	return s, err
 }
 
 func mark(snap ubl.Snapshot, room ubl.RoomID, user ubl.UserID) (m Mark, found bool, err error) {

@@ -94,8 +94,6 @@
 package room
 
 import (
-	"encoding/binary"
-
 	"ubl"
 	"ubl/actors/reading"
 )
@@ -106,21 +104,8 @@ const (
 	refMessage = 'm'
 )
 
-func eventKey(r ubl.RoomID, n int64) []byte   { return numbered('g', r, n) }
-func messageKey(r ubl.RoomID, n int64) []byte { return numbered('m', r, n) }
-
-// numbered is a key of an ordered space; n < 0 is the space's end.
-func numbered(space byte, r ubl.RoomID, n int64) []byte {
-	b := make([]byte, 0, len(r)+10)
-	b = append(append(b, space), r...)
-	if n < 0 {
-		return append(b, 1)
-	}
-	return binary.BigEndian.AppendUint64(append(b, 0), uint64(n))
-}
-
-// numberOf is the number at the end of a key.
-func numberOf(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(key)-8:])) }
+func eventKey(r ubl.RoomID, n int64) []byte   { return reading.Numbered('g', r, n) }
+func messageKey(r ubl.RoomID, n int64) []byte { return reading.EntryKey(r, n) }
 
 func eventCounter(r ubl.RoomID) []byte   { return append([]byte{'e'}, r...) }
 func messageCounter(r ubl.RoomID) []byte { return reading.Counter(r) }

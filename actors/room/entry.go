@@ -11,6 +11,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/reading"
 )
 
 // posted is a PostEntry with what was found of the entry that it is about.
@@ -108,7 +109,7 @@ func (r *Room) editsOf(snap ubl.Snapshot, seq int64) (map[int64]stored, error) {
 	edits := make(map[int64]stored)
 	var bad error
 	err := snap.Ascend(editKey(r.id, seq, 0), editKey(r.id, seq, -1), func(k, _ []byte) bool {
-		n := numberOf(k)
+		n := reading.NumberOf(k)
 		v, err := snap.Get(messageKey(r.id, n))
 		if err == nil && v != nil && !stored(v).redacted() {
 			edits[n] = slices.Clone(v)
@@ -122,7 +123,7 @@ func (r *Room) editsOf(snap ubl.Snapshot, seq int64) (map[int64]stored, error) {
 // editKey is the key v room 0 target n: entry n is an edit of the target. n < 0 is the end of
 // those of one target.
 func editKey(r ubl.RoomID, target, n int64) []byte {
-	b := numbered('v', r, target)
+	b := reading.Numbered('v', r, target)
 	if n < 0 {
 		return append(b, 0xff)
 	}

@@ -9,6 +9,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/agreement"
+	"ubl/actors/reading"
 )
 
 // maxPage is the most entries of one page.
@@ -96,9 +97,9 @@ func readEntries(ctx context.Context, read ubl.Reader, g ubl.Group, id ubl.RoomI
 		missing := false
 		err := snap.Ascend(messageKey(id, first), messageKey(id, last+1), func(k, v []byte) bool {
 			if len(entries) == 0 {
-				next = numberOf(k)
+				next = reading.NumberOf(k)
 			}
-			if missing = numberOf(k) != next; missing {
+			if missing = reading.NumberOf(k) != next; missing {
 				return false
 			}
 			next++

@@ -37,15 +37,16 @@ func (s *State) mark(user ubl.UserID) reading.Mark {
 	return reading.Mark{Seq: s.Marks[""].Seq}
 }
 
-// marked is somebody's new mark; nil where they leave.
+// marked is somebody's new mark, or that they have none any more.
 type marked struct {
 	user ubl.UserID
-	mark *reading.Mark
+	mark reading.Mark
+	gone bool
 }
 
 func (m marked) record(room ubl.RoomID) actors.Record {
 	r := actors.Record{Key: reading.MarkKey(room, m.user)}
-	if m.mark != nil {
+	if !m.gone {
 		r.Value = m.mark.Encode()
 	}
 	return r
@@ -54,10 +55,10 @@ func (m marked) record(room ubl.RoomID) actors.Record {
 // keep puts new marks in the place of the old ones.
 func (s *State) keep(list []marked) {
 	for _, m := range list {
-		if m.mark == nil {
+		if m.gone {
 			delete(s.Marks, m.user)
 		} else {
-			s.Marks[m.user] = *m.mark
+			s.Marks[m.user] = m.mark
 		}
 	}
 }
@@ -74,17 +75,15 @@ func (s *State) reads(seq int64, by ubl.UserID, mentions []ubl.Mention, thread [
 		all = all.With(seq)
 	}
 	if everyone || !begun {
-		list = append(list, marked{"", &all})
+		list = append(list, marked{mark: all})
 	}
 	for _, user := range meant(mentions, thread) {
 		if _, member := s.Agreement.Members[user]; member && user != by && !everyone {
-			m := s.mark(user).With(seq)
-			list = append(list, marked{user, &m})
+			list = append(list, marked{user: user, mark: s.mark(user).With(seq)})
 		}
 	}
 	if _, member := s.Agreement.Members[by]; member {
-		m := s.mark(by).Read(seq)
-		list = append(list, marked{by, &m})
+		list = append(list, marked{user: by, mark: s.mark(by).Read(seq)})
 	}
 	return list
 }
@@ -111,7 +110,7 @@ func (s *State) unsaid(p *plan, gone *target) (list []marked) {
 	p.Records = append(p.Records, s.quiet(gone.Seq))
 	for _, user := range slices.Sorted(maps.Keys(s.Marks)) {
 		if m, had := s.Marks[user].Without(gone.Seq); had {
-			list = append(list, marked{user, &m})
+			list = append(list, marked{user: user, mark: m})
 		}
 	}
 	return s.marking(p, list)
@@ -130,7 +129,7 @@ func (s *State) marking(p *plan, list []marked) []marked {
 func (s *State) coming(p *plan, users ...ubl.UserID) {
 	for _, user := range users {
 		if m, isNew := s.arrival(user, p.Event); isNew {
-			s.marking(p, []marked{{user, &m}})
+			s.marking(p, []marked{{user: user, mark: m}})
 		}
 	}
 }
@@ -138,7 +137,7 @@ func (s *State) coming(p *plan, users ...ubl.UserID) {
 func (s *State) going(p *plan, users ...ubl.UserID) {
 	for _, user := range users {
 		if _, had := s.Marks[user]; had {
-			s.marking(p, []marked{{user, nil}})
+			s.marking(p, []marked{{user: user, gone: true}})
 		}
 	}
 }
@@ -181,10 +180,10 @@ func (r *Room) markRead(t *actors.Turn, c ubl.MarkRead) {
 		t.Fail(err)
 		return
 	}
-	seq := min(max(c.Seq, 0), s.Head.LastSeq)
+	seq := min(max(c.Seq, s.Hidden), s.Head.LastSeq) // what is closed to them isn't new to them
 	if own, ok := s.Marks[c.Who.UserID]; !ok || own.Seq != seq {
-		read := s.mark(c.Who.UserID).Read(seq)
-		r.PassUnreceipted(t, actors.Unreceipted[event]{Event: event{reads: &marked{c.Who.UserID, &read}}}, nil)
+		read := &marked{user: c.Who.UserID, mark: s.mark(c.Who.UserID).Read(seq)}
+		r.PassUnreceipted(t, actors.Unreceipted[event]{Event: event{reads: read}}, nil)
 	}
 	ctx, last, user := t.Context(), s.Head.LastSeq, c.Who.UserID
 	t.Later(func() (any, error) {

@@ -8,6 +8,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/agreement"
+	"ubl/actors/reading"
 )
 
 // Family registers Rooms over a reader.
@@ -41,6 +42,8 @@ type Room struct {
 	group  ubl.Group
 	tenant ubl.TenantID
 	id     ubl.RoomID
+	// threads are those that were answered last.
+	threads map[ubl.MessageID]*followed
 }
 
 func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, env actors.Env) (*Room, error) {
@@ -71,7 +74,7 @@ func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) e
 		}
 		s.Head.Messages = s.Head.LastSeq
 		if others != nil {
-			s.Head.Messages -= numberOf(others)
+			s.Head.Messages -= reading.NumberOf(others)
 		}
 		next, full, err := s.readRecent(snap)
 		if err != nil || next < s.Head.AvailableFrom {

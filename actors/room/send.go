@@ -140,12 +140,12 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, said text) (*plan, er
 		MsgID: next.id, TenantID: s.Agreement.TenantID, RoomID: s.Summary.RoomID, RoomSeq: next.seq, SenderID: by.UserID,
 		SentAt: at.Now, Type: said.kind, Body: said.body,
 	}}
-	if said.replyTo != "" {
-		m.ReplyTo = &said.replyTo
+	if to := said.replyTo; to != "" { // a copy, so that said needs no memory of its own
+		m.ReplyTo = &to
 	}
 	p := &plan{Act: act, Answer: next.answer}
-	if said.thread != "" {
-		m.Thread = &said.thread
+	if thread := said.thread; thread != "" {
+		m.Thread = &thread
 		p.This = append(p.This, ubl.Str("thread", said.thread))
 	}
 	if said.importedFrom != nil {

@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"maps"
 	"slices"
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/reading"
 )
 
 // A thread is the answers to one message of the timeline. They are entries like any, with the
@@ -21,41 +21,91 @@ const maxFollowers = 100
 // threadKey is the key T room 0 root n: entry n is an answer in the thread that root began. Its
 // value is the author's id. n < 0 is the end of those of one thread.
 func threadKey(r ubl.RoomID, root, n int64) []byte {
-	b := numbered('T', r, root)
+	b := reading.Numbered('T', r, root)
 	if n < 0 {
 		return append(b, 0xff)
 	}
 	return binary.BigEndian.AppendUint64(b, uint64(n))
 }
 
+// followed is a thread that is in memory, so that an answer reads what is new of it alone.
+type followed struct {
+	root   int64
+	author ubl.UserID   // of the root
+	people []ubl.UserID // who answered up to an entry, who answered last first
+	upTo   int64
+}
+
+// maxFollowed is how many threads are in memory of a room.
+const maxFollowed = 32
+
 // follow sees that a thread can begin with a message, or has, and finds who takes part.
-func (r *Room) follow(t *actors.Turn, root ubl.MessageID) (people []ubl.UserID, err error) {
+func (r *Room) follow(t *actors.Turn, root ubl.MessageID) ([]ubl.UserID, error) {
 	if root == "" {
 		return nil, nil
 	}
-	first, err := r.replied(t, root, "thread")
+	thread, err := r.begun(t, root)
 	if err != nil {
 		return nil, err
 	}
+	if err := r.catchUp(t.Context(), thread); err != nil {
+		return nil, err
+	}
+	people := append([]ubl.UserID{thread.author}, thread.people...)
+	for _, p := range r.State.recent.posts { // what isn't durable yet is among these
+		if p.seq > thread.upTo && p.thread == root {
+			people = append(people, p.author)
+		}
+	}
+	slices.Sort(people)
+	return slices.Compact(people), nil
+}
+
+// begun is a thread that began with a message, or can.
+func (r *Room) begun(t *actors.Turn, root ubl.MessageID) (*followed, error) {
+	if known := r.threads[root]; known != nil && known.root >= r.State.head().AvailableFrom {
+		return known, nil
+	}
+	first, err := r.replied(t, root, "thread")
 	switch {
+	case err != nil:
+		return nil, err
 	case first.thread != "":
 		return nil, ubl.Errorf(ubl.CodeConflict, "this message is in a thread itself, which %s began", first.thread)
 	case !first.said:
 		return nil, ubl.Errorf(ubl.CodeConflict, "a thread begins with a message")
+	case r.threads == nil, len(r.threads) == maxFollowed:
+		r.threads = make(map[ubl.MessageID]*followed)
 	}
-	taking := map[ubl.UserID]bool{first.author: true}
-	for _, p := range r.State.recent.posts { // what isn't durable yet is among these
-		if p.thread == root {
-			taking[p.author] = true
-		}
-	}
-	err = r.Read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
-		return snap.Descend(threadKey(r.id, first.seq, 0), threadKey(r.id, first.seq, -1), func(_, v []byte) bool {
-			taking[ubl.UserID(v)] = true
-			return len(taking) < maxFollowers
+	thread := &followed{root: first.seq, author: first.author}
+	r.threads[root] = thread
+	return thread, nil
+}
+
+// catchUp reads the answers that have become durable since.
+func (r *Room) catchUp(ctx context.Context, thread *followed) error {
+	var people []ubl.UserID
+	upTo := thread.upTo
+	err := r.Read.View(ctx, r.group, func(snap ubl.Snapshot) error {
+		people = nil
+		return snap.Descend(threadKey(r.id, thread.root, thread.upTo+1), threadKey(r.id, thread.root, -1), func(k, v []byte) bool {
+			upTo = max(upTo, reading.NumberOf(k))
+			if user := ubl.UserID(v); !slices.Contains(people, user) {
+				people = append(people, user)
+			}
+			return len(people) < maxFollowers
 		})
 	})
-	return slices.Sorted(maps.Keys(taking)), err
+	if err != nil || len(people) == 0 {
+		return err
+	}
+	for _, user := range thread.people {
+		if !slices.Contains(people, user) {
+			people = append(people, user)
+		}
+	}
+	thread.people, thread.upTo = people[:min(len(people), maxFollowers)], upTo
+	return nil
 }
 
 // maxThreadPage is the most answers of one page.
@@ -88,7 +138,7 @@ func (r *Room) threadPage(ctx context.Context, c ubl.ReadThread, head ubl.Head) 
 		var seqs []int64
 		err = snap.Ascend(threadKey(r.id, root, 0), threadKey(r.id, root, -1), func(k, _ []byte) bool {
 			page.Replies++
-			if n := numberOf(k); n > c.After && len(seqs) <= limit {
+			if n := reading.NumberOf(k); n > c.After && len(seqs) <= limit {
 				seqs = append(seqs, n)
 			}
 			return true

@@ -8,6 +8,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/agreement"
+	"ubl/actors/reading"
 )
 
 // retention is the key of the alarm that removes what is too old. It is armed while the
@@ -122,7 +123,7 @@ func (r *Room) tooOld(t *actors.Turn, cutoff ubl.Time) (p page, err error) {
 		p = page{}
 		return snap.Ascend(messageKey(r.id, from), messageKey(r.id, -1), func(k, v []byte) bool {
 			n := from + int64(len(p.frees))
-			if numberOf(k) != n {
+			if reading.NumberOf(k) != n {
 				bad = errMissing(r.id, n)
 				return false
 			}

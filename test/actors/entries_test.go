@@ -22,8 +22,10 @@ type talk struct {
 // begun is how many entries a talk has from its making and bob's coming.
 const begun = 3
 
-func openTalk(t *testing.T) *talk {
-	x := &talk{House: harness.Open(t, harness.Options{}), t: t,
+func openTalk(t *testing.T) *talk { return openTalkIn(t, harness.Options{}) }
+
+func openTalkIn(t *testing.T, opts harness.Options) *talk {
+	x := &talk{House: harness.Open(t, opts), t: t,
 		ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com"), cyd: harness.User("cyd@example.com")}
 	for _, who := range []ubl.Identity{x.ana, x.bob, x.cyd} {
 		x.Enter(who)

@@ -80,6 +80,9 @@ func (e *estate) closed(to ubl.Identity) {
 			e.t.Errorf("%s reads %s", to.Email, page.Messages)
 		}
 	}
+	if read := harness.Must[*ubl.ReadState](e.House, e.plans, ubl.MarkRead{Request: e.Request(to), Seq: 0}); read.Unread != 0 {
+		e.t.Errorf("%s is told of %d messages", to.Email, read.Unread)
+	}
 	if d := harness.Must[*ubl.DocumentResult](e.House, e.shelf, ubl.GetDocument{Request: e.Request(to), DocumentID: e.document, Version: 1}).Document; d != nil {
 		e.t.Errorf("%s reads %+v", to.Email, d)
 	}

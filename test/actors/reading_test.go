@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/test/harness"
@@ -128,6 +129,38 @@ func TestMarkRead(t *testing.T) {
 	}
 	harness.Must[*ubl.Member](x.House, x.room, ubl.RemoveMember{Request: x.Request(x.bob), UserID: x.bob.UserID})
 	harness.Must[*ubl.Member](x.House, x.room, ubl.AddMember{Request: x.Request(x.ana), Member: ubl.Member{UserID: x.bob.UserID, Email: x.bob.Email, Role: ubl.RoleMember}})
+	x.unread(x.bob, 0, 0)
+}
+
+// TestUnreadIsThere: what retention has removed is unread no more, whether it was news or not, and
+// mentions nobody.
+func TestUnreadIsThere(t *testing.T) {
+	x := openTalk(t)
+	day := 1
+	harness.Must[*ubl.Room](x.House, x.room, ubl.SetRoomPolicy{Request: x.Request(x.ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &day}})
+	root := x.send(x.ana, "who is in?", "")
+	x.send(x.ana, "bob?", "", ubl.Mention(x.bob.UserID))
+	x.send(x.ana, "all of you!", "", ubl.MentionRoom)
+	x.enter(x.ana, ubl.EntryReaction, root, ubl.ReactionContent("👍"))
+	x.send(x.ana, "I am", root)
+	x.unread(x.bob, 3, 2)
+	x.Clock.Add(23 * time.Hour)
+	x.send(x.ana, "still there?", "")
+	x.send(x.ana, "bob?", "", ubl.Mention(x.bob.UserID))
+	x.unread(x.bob, 5, 3)
+	x.Clock.Add(2 * time.Hour)
+	x.Alarms()
+	for range 2 {
+		x.unread(x.bob, 2, 1)
+		if got, listed := x.read(x.bob, x.reads(x.bob).ReadSeq), x.reads(x.bob); got != listed {
+			t.Errorf("read is %+v, in the list %+v", got, listed)
+		}
+		x.Restart()
+	}
+	x.read(x.bob, 0)
+	x.unread(x.bob, 2, 1)
+	x.Clock.Add(24 * time.Hour)
+	x.Alarms()
 	x.unread(x.bob, 0, 0)
 }
 

@@ -11,10 +11,10 @@ import (
 	"ubl/test/harness"
 )
 
-// longest is a store that knows the most keys that one Ascend has visited.
+// longest is a store that knows the most keys that one Ascend has visited, and one Descend.
 type longest struct {
 	ubl.Store
-	keys atomic.Int64
+	keys, back atomic.Int64
 }
 
 func (l *longest) View(ctx context.Context, g ubl.Group, fn func(ubl.Snapshot) error) error {
@@ -27,13 +27,21 @@ type visited struct {
 }
 
 func (v visited) Ascend(from, to []byte, fn func(k, v []byte) bool) error {
+	return visit(&v.by.keys, v.Snapshot.Ascend, from, to, fn)
+}
+
+func (v visited) Descend(from, to []byte, fn func(k, v []byte) bool) error {
+	return visit(&v.by.back, v.Snapshot.Descend, from, to, fn)
+}
+
+func visit(most *atomic.Int64, walk func(_, _ []byte, fn func(k, v []byte) bool) error, from, to []byte, fn func(k, v []byte) bool) error {
 	n := int64(0)
-	err := v.Snapshot.Ascend(from, to, func(k, value []byte) bool {
+	err := walk(from, to, func(k, value []byte) bool {
 		n++
 		return fn(k, value)
 	})
-	if n > v.by.keys.Load() {
-		v.by.keys.Store(n)
+	if n > most.Load() {
+		most.Store(n)
 	}
 	return err
 }
@@ -132,4 +140,35 @@ func TestHistoryInPages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAnswersInALongThread read what is new of it, though it is for all who take part.
+func TestAnswersInALongThread(t *testing.T) {
+	store := &longest{}
+	x := openTalkIn(t, harness.Options{Wrap: func(s ubl.Store) ubl.Store {
+		store.Store = s
+		return store
+	}})
+	harness.Must[*ubl.Member](x.House, x.room, ubl.AddMember{Request: x.Request(x.ana), Member: ubl.Member{UserID: x.cyd.UserID, Email: x.cyd.Email, Role: ubl.RoleMember}})
+	root := x.send(x.cyd, "who is in?", "")
+	x.send(x.bob, "I am", root)
+	answer := func() {
+		harness.Must[*ubl.Sent](x.House, x.room, ubl.SendMessage{Request: x.Request(x.ana), Text: "good", Thread: root})
+	}
+	for range 50 {
+		answer()
+	}
+	store.back.Store(0)
+	for range 3 {
+		answer()
+	}
+	if got := store.back.Load(); got > 5 {
+		t.Errorf("a view visits %d keys", got)
+	}
+	x.unread(x.bob, 0, 53)
+	x.unread(x.cyd, 0, 54)
+	x.Restart()
+	answer()
+	x.unread(x.bob, 0, 54)
+	x.unread(x.cyd, 0, 55)
 }
