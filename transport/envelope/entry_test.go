@@ -120,6 +120,12 @@ func TestAnew(t *testing.T) {
 	if last := d.taken[len(d.taken)-1]; last.Tool != "room.get" || last.Act || !last.Still {
 		t.Errorf("of what goes on the tenant heard %+v", last)
 	}
+	if _, err := whole.Still("git.log").External().Enter(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if last := d.taken[len(d.taken)-1]; last.Tool != "git.log" || !last.Still || !last.External {
+		t.Errorf("of another server's tool the tenant heard %+v", last)
+	}
 	let := &envelope.Caller{Identity: ana}
 	let.Let(ubl.RoleOwner)
 	if role, err := let.Anew(true, "room.get").Enter(ctx); err != nil || role != ubl.RoleOwner {

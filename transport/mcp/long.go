@@ -236,6 +236,9 @@ func (t *talk) resume(ctx context.Context, tool string, args json.RawMessage) (*
 	if !ok {
 		return nil, &rpcError{cause: invalid("params.requestState", "not one that the server gave out for this call, or too old"), code: codeInvalidParams}
 	}
+	if err := s.stillMay(ctx, t.v, tool); err != nil {
+		return nil, err
+	}
 	reply := replyIn(t.m.Responses, question)
 	if reply != nil {
 		if err := s.opts.Calls.Reply(ctx, who, n, question, reply); err != nil && ubl.CodeOf(err) != ubl.CodeNotFound {
