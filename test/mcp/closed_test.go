@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -17,20 +16,12 @@ func TestClosedWhileItAsks(t *testing.T) {
 	p.serve(t)
 	p.signIn(t)
 	p.knows(t, map[string]string{"old": upstream(t, false)}, "greet", "elicitation")
-	var made struct {
-		Token struct {
-			ID string `json:"client_id"`
-		} `json:"service_token"`
-		Secret string `json:"client_secret"`
-	}
-	if err := json.Unmarshal([]byte(p.api(t, "POST", "/service-tokens", `{"name":"robot","mandate":{"tools":["old.*"],"places":["r:general"]}}`)), &made); err != nil {
-		t.Fatal(err)
-	}
-	at, robot := "http://"+p.address+"/portal/mcp", []string{"CF-Access-Client-Id", made.Token.ID, "CF-Access-Client-Secret", made.Secret}
+	client, robot := p.service(t, `{"tools":["old.*"],"places":["r:general"]}`)
+	at := "http://" + p.address + "/portal/mcp"
 	const reply = `{"action":"accept","content":{"name":"Ana"}}`
 	for name, taken := range map[string]struct{ path, away, back string }{
 		"the tool is closed":      {"/portal/tools/old.greet/access", `{"allowed":false}`, `{"allowed":true}`},
-		"the mandate is narrowed": {"/service-tokens/" + made.Token.ID + "/mandate", `{"tools":["messenger.*"]}`, `{"tools":["old.*"]}`},
+		"the mandate is narrowed": {"/service-tokens/" + client + "/mandate", `{"tools":["messenger.*"]}`, `{"tools":["old.*"]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hello, _ := post(t, at, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"hand","version":"1"}}}`, robot...)

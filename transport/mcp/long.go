@@ -112,7 +112,7 @@ func (s *Server) long(ctx context.Context, v *visit, m *message) bool {
 	if s.opts.Calls == nil || !v.portal {
 		return false
 	}
-	if m.State != "" || m.wantsTask(v) || v.modern && v.can.tasks && s.mayBeTask(m.Name, m.Arguments) {
+	if m.State != "" || m.wantsTask(v) || v.modern && v.can.tasks && s.mayBeTask(v, m.Name, m.Arguments) {
 		return true
 	}
 	if !v.can.form {
@@ -132,13 +132,13 @@ func (m *message) wantsTask(v *visit) bool {
 }
 
 // mayBeTask reports whether a tool can be called as a task: another server's, or the one that runs
-// programs.
-func (s *Server) mayBeTask(name string, args jsontext.Value) bool {
+// programs. Who is to read alone puts no call on record.
+func (s *Server) mayBeTask(v *visit, name string, args jsontext.Value) bool {
 	if target, ok := s.target(name, args); ok {
 		name = target.Name
 	}
 	act := s.tools.find(name)
-	return act == nil || act.Name == toolRun
+	return !v.mandate().Reads() && (act == nil || act.Name == toolRun)
 }
 
 // talk is the answer to a call that may outlive its request: one JSON object, or a stream of
@@ -158,7 +158,7 @@ type talk struct {
 func (s *Server) callLong(w http.ResponseWriter, r *http.Request, v *visit, m *message) {
 	ctx, done := s.flights.start(r.Context(), v.session.id, m.ID)
 	defer done()
-	if m.wantsTask(v) && !s.mayBeTask(m.Name, m.Arguments) {
+	if m.wantsTask(v) && !s.mayBeTask(v, m.Name, m.Arguments) {
 		s.answerError(ctx, w, v, m.ID, rpcErrorf(codeNoMethod, "the tool can't be called as a task"))
 		return
 	}
