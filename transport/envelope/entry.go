@@ -111,7 +111,8 @@ func (c *Caller) External() *Caller {
 func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked, Holds: c.Holds, Session: c.Session, ProvedAt: c.ProvedAt}
+	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked, Holds: c.Holds,
+		Session: c.Session, ProvedAt: c.ProvedAt, Operates: c.Operates, OneAddress: c.OneAddress}
 	again.Limited(c.limits)
 	if c.ask == nil {
 		again.Let(c.role)

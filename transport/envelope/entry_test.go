@@ -98,11 +98,12 @@ func TestRefusedAtTheDoor(t *testing.T) {
 func TestAnew(t *testing.T) {
 	d := &door{}
 	whole := d.comer()
+	whole.Operates, whole.OneAddress = true, true
 	ctx := context.Background()
 	for i, tool := range []string{"room.get", "room.create", "messenger.send"} {
 		c := whole.Anew(tool != "room.get", tool)
-		if role, err := c.Enter(ctx); err != nil || role != ubl.RoleMember || c.Identity.UserID != ana.UserID {
-			t.Fatalf("%s: %s, %v", tool, role, err)
+		if role, err := c.Enter(ctx); err != nil || role != ubl.RoleMember || c.Identity.UserID != ana.UserID || !c.Operates || !c.OneAddress {
+			t.Fatalf("%s: %s, %v, as %+v", tool, role, err, c.Identity)
 		}
 		if last := d.taken[i]; last.Tool != tool || last.Act != (tool != "room.get") || last.Still || last.ID != "req:1" {
 			t.Errorf("the tenant heard %+v", last)
