@@ -152,6 +152,7 @@ type talk struct {
 	mu      sync.Mutex
 	out     *output
 	started bool
+	over    bool // it is answered: the call may go on, and out is the request's no more
 }
 
 // callLong answers a tools/call that may outlive its request.
@@ -308,17 +309,19 @@ func (t *talk) next(ctx context.Context, patience time.Duration, wait func(conte
 	}
 }
 
-// send sends an event, and begins the stream where there is none. A client that has gone ends
-// the call by itself.
+// send sends an event, and begins the stream where there is none: nothing once the answer is
+// written. A client that has gone ends the call by itself.
 func (t *talk) send(event []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.started {
+	switch {
+	case t.over:
+	case t.started:
 		_ = t.out.send(event)
-		return
+	default:
+		t.started = true
+		_ = t.out.startStream(event)
 	}
-	t.started = true
-	_ = t.out.startStream(event)
 }
 
 // progress tells the client how far the call is, nil where it doesn't want to know.
@@ -343,6 +346,7 @@ func (t *talk) answer(ctx context.Context, out *Result, err error) {
 	body, status := t.body(ctx, out, err)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.over = true
 	if !t.started {
 		t.s.allowAnswer(t.out.ResponseWriter, ctx)
 		write(t.out.ResponseWriter, status, body)
