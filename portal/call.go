@@ -165,6 +165,7 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 		agreement = ubl.TenantAgreement(c.req.Who.TenantID)
 	}
 	enter := ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: c.own == nil, NoFounding: true}
+	enter.Still = c.own != nil // which is counted when it runs
 	entered, answer, err := p.asker.Visit(ctx, enter, ubl.PortalName(c.req.Who.TenantID), ubl.BeginCall{
 		Request: c.req, Attempt: attempt, Did: ubl.DidPortalCall, Agreement: agreement, Server: c.server, Capability: c.tool,
 		InputHash: ubl.BodyHash(c.args), Commitment: c.salt.Commit(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),

@@ -199,7 +199,7 @@ func TestQuestions(t *testing.T) {
 }
 
 // rpc is one request of a client that speaks JSON-RPC by hand.
-func rpc(t *testing.T, url, revision, method, params string) (result map[string]any, problem map[string]any) {
+func rpc(t *testing.T, url, revision, method, params string, headers ...string) (result map[string]any, problem map[string]any) {
 	t.Helper()
 	name := ""
 	if revision == "2026-07-28" {
@@ -215,16 +215,32 @@ func rpc(t *testing.T, url, revision, method, params string) (result map[string]
 		}
 		name = p.Name + p.Task
 	}
-	r, err := http.NewRequestWithContext(t.Context(), "POST", url, bytes.NewReader([]byte(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`)))
+	headers = append(headers, "MCP-Protocol-Version", revision, "Mcp-Method", method)
+	if name != "" {
+		headers = append(headers, "Mcp-Name", name)
+	}
+	res, body := post(t, url, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`, headers...)
+	if i := bytes.LastIndex(body, []byte("data: ")); i >= 0 {
+		body = body[i+len("data: "):]
+	}
+	var answer struct{ Result, Error map[string]any }
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatalf("%s answered %d %s", method, res.StatusCode, body)
+	}
+	return answer.Result, answer.Error
+}
+
+// post sends a message, and reads the answer to its end.
+func post(t *testing.T, url, message string, headers ...string) (*http.Response, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(message))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("MCP-Protocol-Version", revision)
-	r.Header.Set("Mcp-Method", method)
-	if name != "" {
-		r.Header.Set("Mcp-Name", name)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -235,14 +251,7 @@ func rpc(t *testing.T, url, revision, method, params string) (result map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := bytes.LastIndex(body, []byte("data: ")); i >= 0 {
-		body = body[i+len("data: "):]
-	}
-	var answer struct{ Result, Error map[string]any }
-	if err := json.Unmarshal(body, &answer); err != nil {
-		t.Fatalf("%s answered %d %s", method, res.StatusCode, body)
-	}
-	return answer.Result, answer.Error
+	return res, body
 }
 
 // text is JSON for a look.

@@ -94,19 +94,25 @@ func (c *Caller) Leaves() {
 // Anew is the same caller at the door again, for one of several acts in a
 // request: the tenant decides on each tool. Act and tool are as in [ubl.Enter].
 func (c *Caller) Anew(act bool, tool string) *Caller {
-	return c.again(func(in *ubl.Enter) { in.Act, in.Tool, in.Still = act, tool, false })
+	return c.again(func(in *ubl.Enter) { in.Act, in.Tool, in.Still, in.External = act, tool, false, false })
 }
 
 // Still is the same caller at the door again, for what goes on with a tool that
 // the tenant has let them use before: it decides again, and counts nothing.
 func (c *Caller) Still(tool string) *Caller {
-	return c.again(func(in *ubl.Enter) { in.Act, in.Tool, in.Still = false, tool, true })
+	return c.again(func(in *ubl.Enter) { in.Act, in.Tool, in.Still, in.External = false, tool, true, false })
+}
+
+// External is the same caller at the door again, with a tool that is another server's, as in [ubl.Enter].
+func (c *Caller) External() *Caller {
+	return c.again(func(in *ubl.Enter) { in.External = true })
 }
 
 func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked, Holds: c.Holds, Session: c.Session, ProvedAt: c.ProvedAt}
+	again := &Caller{Identity: c.Identity, TokenID: c.TokenID, ExpiresAt: c.ExpiresAt, Revoked: c.Revoked, Holds: c.Holds,
+		Session: c.Session, ProvedAt: c.ProvedAt, Operates: c.Operates, OneAddress: c.OneAddress}
 	again.Limited(c.limits)
 	if c.ask == nil {
 		again.Let(c.role)

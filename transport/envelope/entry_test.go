@@ -98,11 +98,12 @@ func TestRefusedAtTheDoor(t *testing.T) {
 func TestAnew(t *testing.T) {
 	d := &door{}
 	whole := d.comer()
+	whole.Operates, whole.OneAddress = true, true
 	ctx := context.Background()
 	for i, tool := range []string{"room.get", "room.create", "messenger.send"} {
 		c := whole.Anew(tool != "room.get", tool)
-		if role, err := c.Enter(ctx); err != nil || role != ubl.RoleMember || c.Identity.UserID != ana.UserID {
-			t.Fatalf("%s: %s, %v", tool, role, err)
+		if role, err := c.Enter(ctx); err != nil || role != ubl.RoleMember || c.Identity.UserID != ana.UserID || !c.Operates || !c.OneAddress {
+			t.Fatalf("%s: %s, %v, as %+v", tool, role, err, c.Identity)
 		}
 		if last := d.taken[i]; last.Tool != tool || last.Act != (tool != "room.get") || last.Still || last.ID != "req:1" {
 			t.Errorf("the tenant heard %+v", last)
@@ -119,6 +120,12 @@ func TestAnew(t *testing.T) {
 	}
 	if last := d.taken[len(d.taken)-1]; last.Tool != "room.get" || last.Act || !last.Still {
 		t.Errorf("of what goes on the tenant heard %+v", last)
+	}
+	if _, err := whole.Still("git.log").External().Enter(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if last := d.taken[len(d.taken)-1]; last.Tool != "git.log" || !last.Still || !last.External {
+		t.Errorf("of another server's tool the tenant heard %+v", last)
 	}
 	let := &envelope.Caller{Identity: ana}
 	let.Let(ubl.RoleOwner)

@@ -43,8 +43,34 @@ func replyIn(raw jsontext.Value, question int) []byte {
 	return replies[questionKey(question)]
 }
 
-// replied takes a client's answer to a question, on whatever node it comes. One that nobody waits
-// for is ignored, as the protocol has it.
+// reply passes on what to has as the reply to what a call asks, nil for nothing. One that nobody waits for
+// any more is ignored, as the protocol has it. It is not_found where the caller has no such call.
+func (s *Server) reply(ctx context.Context, v *visit, n int64, to func(question int) []byte) error {
+	if err := v.caller.Count(ubl.Sends); err != nil {
+		return err
+	}
+	task, news, err := s.opts.Calls.Task(ctx, v.who(), n)
+	if err != nil || news.Question == nil {
+		return err
+	}
+	reply := to(news.Question.N)
+	if reply == nil {
+		return nil
+	}
+	if _, _, err := s.admitted(ctx, v, s.tools.find(task.Capability), task.Capability); err != nil {
+		return err
+	}
+	if err := s.stillMay(ctx, v, task.Capability); err != nil {
+		return err
+	}
+	err = s.opts.Calls.Reply(ctx, v.who(), n, news.Question.N, reply)
+	if ubl.CodeOf(err) == ubl.CodeNotFound {
+		return nil
+	}
+	return err
+}
+
+// replied takes a client's answer to a question, on whatever node it comes.
 func (s *Server) replied(ctx context.Context, v *visit, m *message) error {
 	var id string
 	if s.opts.Calls == nil || !v.portal || strict.Unmarshal(m.ID, &id) != nil {
@@ -54,16 +80,18 @@ func (s *Server) replied(ctx context.Context, v *visit, m *message) error {
 	if !ok {
 		return nil
 	}
-	if err := v.caller.Count(ubl.Sends); err != nil {
-		return err
-	}
 	reply := []byte(m.Result)
 	if reply == nil { // an error of the client's
 		reply = []byte(`{"action":"cancel"}`)
 	}
-	err := s.opts.Calls.Reply(ctx, v.who(), n, question, reply)
-	if code := ubl.CodeOf(err); code == ubl.CodeUnavailable || code == ubl.CodeOverloaded || code == ubl.CodeTooLarge {
-		return err
+	err := s.reply(ctx, v, n, func(asked int) []byte {
+		if asked != question {
+			return nil
+		}
+		return reply
+	})
+	if ubl.CodeOf(err) == ubl.CodeNotFound {
+		return nil
 	}
-	return nil
+	return err
 }

@@ -145,6 +145,21 @@ func (s *Server) admitted(ctx context.Context, v *visit, act *envelope.Act, name
 	return other, known, v.may(other, known != nil && s.reads(known), true)
 }
 
+// stillMay refuses who may not use the tool of a call any more that they have begun: an owner has closed
+// it since, or the agent's mandate is narrower.
+func (s *Server) stillMay(ctx context.Context, v *visit, tool string) error {
+	external := s.tools.find(tool) == nil
+	if err := v.may(tool, true, external); err != nil {
+		return err
+	}
+	caller := v.caller.Still(tool)
+	if external {
+		caller = caller.External()
+	}
+	_, err := caller.Enter(ctx)
+	return err
+}
+
 // whileKnown is progress that ends with the caller's credential; nil stays nil.
 func (v *visit) whileKnown(progress func(Progress)) func(Progress) {
 	if progress == nil {

@@ -203,7 +203,9 @@
 //
 // Tools of other servers can be tasks, and tool.run, which is on record as a call then. A call
 // that could be a question's or a task's and is neither answers as always. A client that can't show forms
-// isn't asked: the server hears so. A task's id counts for who began it.
+// isn't asked: the server hears so. A task's id counts for who began it. The Tenant is asked again before a
+// question or an answer is told later, and before a reply is passed on: who may not use the tool any more
+// gets neither, and can only cancel.
 //
 // # Found by others
 //

@@ -49,7 +49,7 @@ func (s *Server) appendTools(ctx context.Context, dst []byte, v *visit) ([]byte,
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if s.opts.Calls != nil && v.portal && v.version == newestLegacy && (f.tool.Meta != nil || f.tool.Name == v.names().spell(toolRun)) {
+		if s.opts.Calls != nil && v.portal && v.version == newestLegacy && s.mayBeTask(v, f.tool.Name, nil) {
 			dst = append(append(dst, `{"execution":{"taskSupport":"optional"},`...), f.raw[1:]...)
 			continue
 		}

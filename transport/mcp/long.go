@@ -112,7 +112,7 @@ func (s *Server) long(ctx context.Context, v *visit, m *message) bool {
 	if s.opts.Calls == nil || !v.portal {
 		return false
 	}
-	if m.State != "" || m.wantsTask(v) || v.modern && v.can.tasks && s.mayBeTask(m.Name, m.Arguments) {
+	if m.State != "" || m.wantsTask(v) || v.modern && v.can.tasks && s.mayBeTask(v, m.Name, m.Arguments) {
 		return true
 	}
 	if !v.can.form {
@@ -132,13 +132,13 @@ func (m *message) wantsTask(v *visit) bool {
 }
 
 // mayBeTask reports whether a tool can be called as a task: another server's, or the one that runs
-// programs.
-func (s *Server) mayBeTask(name string, args jsontext.Value) bool {
+// programs. Who is to read alone puts no call on record.
+func (s *Server) mayBeTask(v *visit, name string, args jsontext.Value) bool {
 	if target, ok := s.target(name, args); ok {
 		name = target.Name
 	}
 	act := s.tools.find(name)
-	return act == nil || act.Name == toolRun
+	return !v.mandate().Reads() && (act == nil || act.Name == toolRun)
 }
 
 // talk is the answer to a call that may outlive its request: one JSON object, or a stream of
@@ -152,13 +152,14 @@ type talk struct {
 	mu      sync.Mutex
 	out     *output
 	started bool
+	over    bool // it is answered: the call may go on, and out is the request's no more
 }
 
 // callLong answers a tools/call that may outlive its request.
 func (s *Server) callLong(w http.ResponseWriter, r *http.Request, v *visit, m *message) {
 	ctx, done := s.flights.start(r.Context(), v.session.id, m.ID)
 	defer done()
-	if m.wantsTask(v) && !s.mayBeTask(m.Name, m.Arguments) {
+	if m.wantsTask(v) && !s.mayBeTask(v, m.Name, m.Arguments) {
 		s.answerError(ctx, w, v, m.ID, rpcErrorf(codeNoMethod, "the tool can't be called as a task"))
 		return
 	}
@@ -236,6 +237,9 @@ func (t *talk) resume(ctx context.Context, tool string, args json.RawMessage) (*
 	if !ok {
 		return nil, &rpcError{cause: invalid("params.requestState", "not one that the server gave out for this call, or too old"), code: codeInvalidParams}
 	}
+	if err := s.stillMay(ctx, t.v, tool); err != nil {
+		return nil, err
+	}
 	reply := replyIn(t.m.Responses, question)
 	if reply != nil {
 		if err := s.opts.Calls.Reply(ctx, who, n, question, reply); err != nil && ubl.CodeOf(err) != ubl.CodeNotFound {
@@ -305,17 +309,19 @@ func (t *talk) next(ctx context.Context, patience time.Duration, wait func(conte
 	}
 }
 
-// send sends an event, and begins the stream where there is none. A client that has gone ends
-// the call by itself.
+// send sends an event, and begins the stream where there is none: nothing once the answer is
+// written. A client that has gone ends the call by itself.
 func (t *talk) send(event []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.started {
+	switch {
+	case t.over:
+	case t.started:
 		_ = t.out.send(event)
-		return
+	default:
+		t.started = true
+		_ = t.out.startStream(event)
 	}
-	t.started = true
-	_ = t.out.startStream(event)
 }
 
 // progress tells the client how far the call is, nil where it doesn't want to know.
@@ -340,6 +346,7 @@ func (t *talk) answer(ctx context.Context, out *Result, err error) {
 	body, status := t.body(ctx, out, err)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.over = true
 	if !t.started {
 		t.s.allowAnswer(t.out.ResponseWriter, ctx)
 		write(t.out.ResponseWriter, status, body)

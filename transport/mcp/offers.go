@@ -150,7 +150,7 @@ func (s *Server) otherResources(ctx context.Context, v *visit, server string) ([
 	if err != nil || i < 0 { // the caller lost sight of it since
 		return out, err
 	}
-	look := reading(ctx, offers[i].tool)
+	look := readingOther(ctx, offers[i].tool)
 	if _, err := envelope.CallerOf(look).Enter(look); err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (s *Server) readOther(ctx context.Context, v *visit, uri, tool, own string)
 // completeOther asks another server what an argument of its prompt or of its template may be. It
 // is counted like a call, and refused to whom the tool is closed.
 func (s *Server) completeOther(ctx context.Context, v *visit, what ubl.Completing) (*sdk.CompleteResult, error) {
-	look := reading(ctx, what.Tool)
+	look := readingOther(ctx, what.Tool)
 	if _, err := envelope.CallerOf(look).Enter(look); err != nil {
 		return nil, err
 	}

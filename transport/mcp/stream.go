@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	strict "github.com/go-json-experiment/json"
@@ -201,12 +202,11 @@ func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limi
 		}
 		messages, entries := page.Messages, page.Entries
 		if !out.full {
-			if messages, err = briefly.Tell(ctx, s.opts.Asker, who, messages...); err != nil {
+			told, err := briefly.Tell(ctx, s.opts.Asker, who, slices.Concat(messages, entries)...)
+			if err != nil {
 				return err
 			}
-			if entries, err = briefly.Tell(ctx, s.opts.Asker, who, entries...); err != nil {
-				return err
-			}
+			messages, entries = told[:len(messages)], told[len(messages):]
 		}
 		for i, m := range messages {
 			if m != nil {

@@ -142,18 +142,9 @@ func (s *Server) cancelTask(ctx context.Context, v *visit, n int64) (map[string]
 
 // updateTask takes replies to what a task asks. Those to anything else are ignored.
 func (s *Server) updateTask(ctx context.Context, v *visit, m *message, n int64) (map[string]any, error) {
-	task, news, err := s.opts.Calls.Task(ctx, v.who(), n)
+	err := s.reply(ctx, v, n, func(question int) []byte { return replyIn(m.Responses, question) })
 	if ubl.CodeOf(err) == ubl.CodeNotFound {
 		return nil, noTask()
-	}
-	if err != nil || task.Status != ubl.TaskAsking {
-		return map[string]any{}, err
-	}
-	if reply := replyIn(m.Responses, news.Question.N); reply != nil {
-		err = s.opts.Calls.Reply(ctx, v.who(), n, news.Question.N, reply)
-		if ubl.CodeOf(err) == ubl.CodeNotFound {
-			err = nil
-		}
 	}
 	return map[string]any{}, err
 }
@@ -185,6 +176,10 @@ func (s *Server) taskResult(ctx context.Context, w http.ResponseWriter, r *http.
 			return
 		}
 		question = news.Question.N
+		if err := s.stillMay(ctx, v, task.Capability); err != nil {
+			t.answer(ctx, nil, err)
+			return
+		}
 		if v.can.form {
 			t.ask(n, news.Question, m.TaskID)
 		}
@@ -193,8 +188,7 @@ func (s *Server) taskResult(ctx context.Context, w http.ResponseWriter, r *http.
 
 // cameTo is the result of a call that has ended, as its client would have got it.
 func (s *Server) cameTo(ctx context.Context, v *visit, task *ubl.Task, news *News) (*Result, error) {
-	// The mandate may be narrower than when the call began.
-	if err := v.may(task.Capability, true, s.tools.find(task.Capability) == nil); err != nil {
+	if err := s.stillMay(ctx, v, task.Capability); err != nil {
 		return nil, err
 	}
 	if news.Err == nil {
@@ -232,7 +226,7 @@ func (s *Server) taskOf(ctx context.Context, v *visit, t *ubl.Task, news *News) 
 // have got as a result completes the task.
 func (s *Server) detail(ctx context.Context, v *visit, t *ubl.Task, news *News, out map[string]any) string {
 	switch {
-	case news.Question != nil && v.can.form:
+	case news.Question != nil && v.can.form && s.stillMay(ctx, v, t.Capability) == nil:
 		out["inputRequests"] = inputRequest(news.Question)
 		return ubl.TaskAsking
 	case !news.Ended:

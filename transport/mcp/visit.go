@@ -55,6 +55,11 @@ func reading(ctx context.Context, tool string) context.Context {
 	return envelope.WithCaller(ctx, envelope.CallerOf(ctx).Anew(false, tool))
 }
 
+// readingOther is reading for a tool of another server.
+func readingOther(ctx context.Context, tool string) context.Context {
+	return envelope.WithCaller(ctx, envelope.CallerOf(ctx).Anew(false, tool).External())
+}
+
 // serve is the door: it knows who is there before it answers.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, portal bool) {
 	v, err := s.greet(w, r, portal)
