@@ -224,10 +224,15 @@ func (s *source) verifyFile(want archived) error {
 	defer f.Close()
 	hash := sha256.New()
 	n, err := io.Copy(hash, io.LimitReader(f, want.Bytes+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("couldn't read %s: %w", clean(want.Path), err)
-	case n != want.Bytes || hex.EncodeToString(hash.Sum(nil)) != want.SHA256:
+	}
+	sum := hex.EncodeToString(hash.Sum(nil))
+	content, isContent := strings.CutPrefix(want.Path, "blobs/") // whose name the ledger commits to
+	switch {
+	case isContent && sum != content:
+		return fmt.Errorf("%s is another content than its name says", clean(want.Path))
+	case n != want.Bytes || sum != want.SHA256:
 		return fmt.Errorf("%s is not what the manifest says", clean(want.Path))
 	}
 	return nil
