@@ -357,7 +357,7 @@ func TestVerifyShowsNoText(t *testing.T) {
 			"an end": `{"format":"ubl.export.v1","head_hash":"h:genesis","last_seq":0,"ledger_shard":"0","tenant_id":"t:a.b"}` + "\n" + `{"after_seq":0,"format":"ubl.export.lost.v1","ledger_shard":"0","reason":` + reason + `,"tenant_id":"t:a.b"}` + "\n",
 			"a hole": header + `{"format":"ubl.export.hole.v1","from_seq":1,"ledger_shard":"0","reason":` + reason + `,"tenant_id":"t:a.b","to_seq":2}` + "\n",
 		} {
-			for _, args := range [][]string{{"verify", "-"}, {"verify", "--json", "-"}} {
+			for _, args := range [][]string{{"verify", "-"}, {"verify", "--json", "-"}, {"import", archiveWith(t, export)}} {
 				code, out, errs := run(t, "", export, args...)
 				if said := out + errs; code == exitOK || !strings.Contains(said, "the ledger holds") || strings.ContainsAny(said, "\x1b\u009b\u202e") || strings.Contains(said, "\nok:") {
 					t.Errorf("%s in %s: %q: %d %q %q", name, kind, args, code, out, errs)

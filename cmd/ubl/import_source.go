@@ -201,11 +201,11 @@ func (s *source) verify(ctx context.Context, g *progress, earlier string) error 
 	if err != nil {
 		return err
 	}
-	v, err := ubl.Verify(ledger, ubl.VerifyOptions{Earlier: earlier})
+	v, err := verified(ledger, ubl.VerifyOptions{Earlier: earlier})
 	_ = ledger.Close()
 	switch {
 	case err != nil:
-		return fmt.Errorf("its ledger does not verify: %w", err)
+		return doesNotVerify(err)
 	case v.TenantID != s.manifest.TenantID:
 		return errors.New("its ledger is another tenant's")
 	}

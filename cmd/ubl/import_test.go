@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -360,4 +362,20 @@ func TestImportMany(t *testing.T) {
 	if !strings.Contains(out, fmt.Sprintf("nothing new; %d already there", many)) {
 		t.Errorf("a second import says %s", out)
 	}
+}
+
+// archiveWith is an export of t:a.b that has a ledger and nothing else.
+func archiveWith(t *testing.T, ledger string) string {
+	t.Helper()
+	dir := t.TempDir()
+	made, err := json.Marshal(manifest{Format: archiveFormat, TenantID: "t:a.b", Files: []archived{
+		{Path: "ledger.ndjson", Bytes: int64(len(ledger)), SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(ledger)))},
+	}})
+	for name, data := range map[string][]byte{"manifest.json": made, "ledger.ndjson": []byte(ledger)} {
+		err = cmp.Or(err, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
