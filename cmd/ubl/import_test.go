@@ -379,3 +379,18 @@ func archiveWith(t *testing.T, ledger string) string {
 	}
 	return dir
 }
+
+// TestErrorsMoveNoCursor: an error quotes what others wrote, as the name of a file in a manifest.
+func TestErrorsMoveNoCursor(t *testing.T) {
+	dir := archiveWith(t, "")
+	made, err := json.Marshal(manifest{Format: archiveFormat, TenantID: "t:a.b", Files: []archived{{Path: "a\x1b[2Jb"}}})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "manifest.json"), made, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := run(t, "", "", "import", dir); code != 1 || !strings.Contains(errs, "[2Jb") || strings.Contains(errs, "\x1b") {
+		t.Errorf("%d, %q", code, errs)
+	}
+}
