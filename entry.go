@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -318,12 +319,16 @@ type ImportedFrom struct {
 	TenantID TenantID `json:"tenant_id"`
 }
 
-// maxSeq is the largest number that JSON has exactly.
-const maxSeq = 1<<53 - 1
+const (
+	// maxSeq is the largest number that JSON has exactly.
+	maxSeq = 1<<53 - 1
+	// importedAhead is how far the clocks of two servers may differ.
+	importedAhead = time.Minute
+)
 
-// MayImport refuses a claim that isn't one, and who may not make it: whoever owns no
+// MayImport refuses a claim that can't be true, and who may not make it: whoever owns no
 // place there, and agents with a mandate. A nil claim is none.
-func (f *ImportedFrom) MayImport(who Identity, role Role) error {
+func (f *ImportedFrom) MayImport(who Identity, role Role, now Time) error {
 	switch {
 	case f == nil:
 		return nil
@@ -331,6 +336,8 @@ func (f *ImportedFrom) MayImport(who Identity, role Role) error {
 		return Errorf(CodeForbidden, "only an owner of the place imports into it, and no agent with a mandate")
 	case !f.TenantID.Valid() || !f.AuthorID.Valid() || !ValidHash("c:", f.CID) || f.Seq < 1 || f.Seq > maxSeq || f.At <= 0:
 		return Errorf(CodeValidation, "imported_from doesn't name an act of a ledger, its author and its time")
+	case f.At > now.Add(importedAhead):
+		return Errorf(CodeValidation, "imported_from tells of what hasn't happened yet: at is in the future")
 	case f.AuthorName != "" && CheckMemberName(f.AuthorName) != nil:
 		return Errorf(CodeValidation, "author_name is not the name of a person")
 	}

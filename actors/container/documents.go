@@ -19,7 +19,7 @@ func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, e
 	if err := s.fits(ubl.DidDocumentCreate, cmd.Content); err != nil {
 		return nil, err
 	}
-	if err := s.mayImport(cmd.ImportedFrom, cmd.Who); err != nil {
+	if err := s.mayImport(cmd.ImportedFrom, cmd.Who, at); err != nil {
 		return nil, err
 	}
 	title, err := checkNew(cmd.Title, cmd.Content)
@@ -146,15 +146,15 @@ func (s *State) decideUpdate(cmd ubl.UpdateDocument, at actors.Moment) (*plan, e
 	if cmd.IfVersion != 0 && cmd.IfVersion != d.Version {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the document has another version by now")
 	}
-	if err := s.mayImport(cmd.ImportedFrom, cmd.Who); err != nil {
+	if err := s.mayImport(cmd.ImportedFrom, cmd.Who, at); err != nil {
 		return nil, err
 	}
 	return s.next(d, cmd, at)
 }
 
 // mayImport refuses what only an owner may say of where something comes from.
-func (s *State) mayImport(f *ubl.ImportedFrom, who ubl.Identity) error {
-	return f.MayImport(who, s.Agreement.Members[who.UserID].Role)
+func (s *State) mayImport(f *ubl.ImportedFrom, who ubl.Identity, at actors.Moment) error {
+	return f.MayImport(who, s.Agreement.Members[who.UserID].Role, at.Now)
 }
 
 // next is the version after d. One that changes the title alone goes on naming the

@@ -96,7 +96,7 @@ func (c *Container) prepareFile(t *actors.Turn, cmd ubl.PrepareFile) {
 func (s *State) decidePutFile(cmd ubl.PutFile, at actors.Moment) (*plan, error) {
 	name, kind, err := s.checkFile(cmd.Who, cmd.Name, cmd.Type, cmd.Bytes, cmd.DocumentID)
 	if err == nil {
-		err = s.mayImport(cmd.ImportedFrom, cmd.Who)
+		err = s.mayImport(cmd.ImportedFrom, cmd.Who, at)
 	}
 	if err != nil {
 		return nil, err

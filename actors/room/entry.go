@@ -230,7 +230,7 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 		err = s.mayPost(c, rule)
 	}
 	if err == nil {
-		err = c.ImportedFrom.MayImport(c.Who, s.Agreement.Members[c.Who.UserID].Role)
+		err = c.ImportedFrom.MayImport(c.Who, s.Agreement.Members[c.Who.UserID].Role, at.Now)
 	}
 	if err != nil {
 		return nil, err

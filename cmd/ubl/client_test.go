@@ -45,7 +45,7 @@ func TestRoomsSayWhatCantBeRead(t *testing.T) {
 		room := func(name, details string) string {
 			return fmt.Sprintf(`{"room_id":"r:%s","name":"%[1]s","mode":"internal","created_at":"2026-01-07T12:34:56.789Z","member":true,%[2]s}`, name, details)
 		}
-		fmt.Fprintf(w, `{"rooms":[%s,%s]}`, room("general", `"last_seq":7,"last_message":null`),
+		fmt.Fprintf(w, `{"rooms":[%s,%s]}`, room("general", `"last_seq":7,"last_message":null,"read":{"read_seq":4,"unread":2,"mentions":0}`),
 			room("spoiled", `"details_error":{"code":"internal","message":"stored data is damaged"}`))
 	}))
 	defer s.Close()
@@ -54,7 +54,7 @@ func TestRoomsSayWhatCantBeRead(t *testing.T) {
 		if code != 1 || !strings.Contains(errs, "r:spoiled couldn't be read: stored data is damaged (internal)") {
 			t.Errorf("%v: %d, %s", args, code, errs)
 		}
-		if len(args) == 1 && !strings.Contains(out, "r:spoiled  spoiled  ?        yes, can't be read\n") {
+		if len(args) == 1 && !strings.Contains(out, "r:general  general  7        2       yes\nr:spoiled  spoiled  ?                yes, can't be read\n") {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
@@ -71,7 +71,7 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 	}))
 	defer s.Close()
 	code, out, errs := run(t, s.URL, "", "rooms")
-	if want := "ROOM       NAME     ENTRIES  MEMBER\nr:general  general           no, may join\nr:plans    plans             no, may join\n"; code != 0 || out != want {
+	if want := "ROOM       NAME     ENTRIES  UNREAD  MEMBER\nr:general  general                   no, may join\nr:plans    plans                     no, may join\n"; code != 0 || out != want {
 		t.Errorf("%d, %s\n%s", code, errs, out)
 	}
 }
@@ -357,7 +357,7 @@ func TestVerifyShowsNoText(t *testing.T) {
 			"an end": `{"format":"ubl.export.v1","head_hash":"h:genesis","last_seq":0,"ledger_shard":"0","tenant_id":"t:a.b"}` + "\n" + `{"after_seq":0,"format":"ubl.export.lost.v1","ledger_shard":"0","reason":` + reason + `,"tenant_id":"t:a.b"}` + "\n",
 			"a hole": header + `{"format":"ubl.export.hole.v1","from_seq":1,"ledger_shard":"0","reason":` + reason + `,"tenant_id":"t:a.b","to_seq":2}` + "\n",
 		} {
-			for _, args := range [][]string{{"verify", "-"}, {"verify", "--json", "-"}} {
+			for _, args := range [][]string{{"verify", "-"}, {"verify", "--json", "-"}, {"import", archiveWith(t, export)}} {
 				code, out, errs := run(t, "", export, args...)
 				if said := out + errs; code == exitOK || !strings.Contains(said, "the ledger holds") || strings.ContainsAny(said, "\x1b\u009b\u202e") || strings.Contains(said, "\nok:") {
 					t.Errorf("%s in %s: %q: %d %q %q", name, kind, args, code, out, errs)

@@ -149,18 +149,19 @@ func wasRefused(n int) string {
 
 // landing is a room or container: as the export has it, and where it is here.
 type landing struct {
-	was, id string // ids there and here; id is "" for one that isn't here yet
-	known   map[int64]string
-	own     int // what is here that wasn't imported from there
+	was, id string            // ids there and here; id is "" for one that isn't here yet
+	known   map[string]string // ids of what is here already, by the cids of its acts there
+	own     int               // what is here that wasn't imported from there
 
 	room      archivedRoom
 	container archivedContainer
 }
 
-// knows notes what is here already, if it comes from this export's tenant.
+// knows notes what is here already, if it comes from this export's tenant. A tenant of the same
+// name on another server has the same numbers, and other cids.
 func (im *importing) knows(at *landing, f *ubl.ImportedFrom, id string) {
 	if f != nil && f.TenantID == im.from.manifest.TenantID {
-		at.known[f.Seq] = id
+		at.known[f.CID] = id
 	} else {
 		at.own++
 	}

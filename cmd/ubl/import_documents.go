@@ -37,7 +37,7 @@ func (im *importing) containersHere(ctx context.Context) (places []*landing, err
 			im.left["wallets and other containers that hold no documents"]++
 			return nil
 		}
-		at := &landing{was: string(of.ContainerID), container: c, known: map[int64]string{}}
+		at := &landing{was: string(of.ContainerID), container: c, known: map[string]string{}}
 		if here[of.ContainerID] {
 			at.id = at.was
 		}
@@ -116,6 +116,9 @@ func (im *importing) container(ctx context.Context, at *landing) error {
 	return err
 }
 
+// leftInside is why documents and files are left behind.
+const leftInside = "documents and files of a container that was left behind"
+
 // placesByID are the places that can be written to, by their ids in the export.
 func placesByID(places []*landing) map[ubl.ContainerID]*landing {
 	by := make(map[ubl.ContainerID]*landing, len(places))
@@ -134,10 +137,10 @@ func (im *importing) documents(ctx context.Context, places []*landing) error {
 		im.read()
 		at := by[d.WorkspaceID]
 		if at == nil {
-			im.left["documents and files of a container that was left behind"]++
+			im.left[leftInside]++
 			return nil
 		}
-		if id, ok := at.known[d.Receipt.Seq]; ok {
+		if id, ok := at.known[d.Receipt.CID]; ok {
 			im.already++
 			im.ids[d.DocumentID] = id
 			return nil
@@ -178,13 +181,13 @@ func (im *importing) files(ctx context.Context, places []*landing) error {
 		_, there := im.from.listed["blobs/"+string(f.SHA256)]
 		switch {
 		case at == nil:
-			im.left["documents and files of a container that was left behind"]++
+			im.left[leftInside]++
 			return nil
 		case !f.SHA256.Valid() || !there:
 			im.left["files whose content is not in the export"]++
 			return nil
 		}
-		if _, ok := at.known[f.Receipt.Seq]; ok {
+		if _, ok := at.known[f.Receipt.CID]; ok {
 			im.already++
 			return nil
 		}

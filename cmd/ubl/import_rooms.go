@@ -29,7 +29,7 @@ func (im *importing) roomsHere(ctx context.Context) (places []*landing, err erro
 		if !r.Room.RoomID.Valid() {
 			return fmt.Errorf("rooms.jsonl names a room of another form")
 		}
-		at := &landing{was: string(r.Room.RoomID), room: r, known: map[int64]string{}}
+		at := &landing{was: string(r.Room.RoomID), room: r, known: map[string]string{}}
 		for _, id := range []ubl.RoomID{r.Room.RoomID, ubl.RoomSlug(r.Room.Name)} {
 			in, found := here[id]
 			if !found {
@@ -76,7 +76,7 @@ func (im *importing) room(ctx context.Context, at *landing) error {
 	if err != nil || !made {
 		return err
 	}
-	noted := at.known[im.from.head.Seq] != ""
+	noted := at.known[im.from.head.CID] != ""
 	ids := map[ubl.MessageID]string{} // of messages, there and here
 	err = each(im.from, roomFile(ubl.RoomID(at.was)), func(e ubl.Entry) error {
 		im.read()
@@ -84,7 +84,7 @@ func (im *importing) room(ctx context.Context, at *landing) error {
 			im.left[leftEntry(&e)]++
 			return nil
 		}
-		if id, ok := at.known[e.Receipt.Seq]; ok {
+		if id, ok := at.known[e.Receipt.CID]; ok {
 			im.already++
 			ids[e.ID] = id
 			return nil

@@ -201,11 +201,11 @@ func (s *source) verify(ctx context.Context, g *progress, earlier string) error 
 	if err != nil {
 		return err
 	}
-	v, err := ubl.Verify(ledger, ubl.VerifyOptions{Earlier: earlier})
+	v, err := verified(ledger, ubl.VerifyOptions{Earlier: earlier})
 	_ = ledger.Close()
 	switch {
 	case err != nil:
-		return fmt.Errorf("its ledger does not verify: %w", err)
+		return doesNotVerify(err)
 	case v.TenantID != s.manifest.TenantID:
 		return errors.New("its ledger is another tenant's")
 	}
@@ -224,10 +224,15 @@ func (s *source) verifyFile(want archived) error {
 	defer f.Close()
 	hash := sha256.New()
 	n, err := io.Copy(hash, io.LimitReader(f, want.Bytes+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("couldn't read %s: %w", clean(want.Path), err)
-	case n != want.Bytes || hex.EncodeToString(hash.Sum(nil)) != want.SHA256:
+	}
+	sum := hex.EncodeToString(hash.Sum(nil))
+	content, isContent := strings.CutPrefix(want.Path, "blobs/") // whose name the ledger commits to
+	switch {
+	case isContent && sum != content:
+		return fmt.Errorf("%s is another content than its name says", clean(want.Path))
+	case n != want.Bytes || sum != want.SHA256:
 		return fmt.Errorf("%s is not what the manifest says", clean(want.Path))
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -359,5 +361,36 @@ func TestImportMany(t *testing.T) {
 	t.Logf("%d messages: exported in %v, imported in %v, again in %v", many, exported, imported, time.Since(start)-exported-imported)
 	if !strings.Contains(out, fmt.Sprintf("nothing new; %d already there", many)) {
 		t.Errorf("a second import says %s", out)
+	}
+}
+
+// archiveWith is an export of t:a.b that has a ledger and nothing else.
+func archiveWith(t *testing.T, ledger string) string {
+	t.Helper()
+	dir := t.TempDir()
+	made, err := json.Marshal(manifest{Format: archiveFormat, TenantID: "t:a.b", Files: []archived{
+		{Path: "ledger.ndjson", Bytes: int64(len(ledger)), SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(ledger)))},
+	}})
+	for name, data := range map[string][]byte{"manifest.json": made, "ledger.ndjson": []byte(ledger)} {
+		err = cmp.Or(err, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestErrorsMoveNoCursor: an error quotes what others wrote, as the name of a file in a manifest.
+func TestErrorsMoveNoCursor(t *testing.T) {
+	dir := archiveWith(t, "")
+	made, err := json.Marshal(manifest{Format: archiveFormat, TenantID: "t:a.b", Files: []archived{{Path: "a\x1b[2Jb"}}})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "manifest.json"), made, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := run(t, "", "", "import", dir); code != 1 || !strings.Contains(errs, "[2Jb") || strings.Contains(errs, "\x1b") {
+		t.Errorf("%d, %q", code, errs)
 	}
 }

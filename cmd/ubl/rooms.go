@@ -24,22 +24,23 @@ func (c *roomsCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	var unread []error
+	var problems []error
 	for _, raw := range list {
 		r, err := formed[listedRoom]("a room", raw)
 		if err != nil {
 			return err
 		}
-		unread = append(unread, r.problem())
+		problems = append(problems, r.problem())
 	}
-	return errors.Join(append(unread, printList(p, c.format, list, "a room", "ROOM\tNAME\tENTRIES\tMEMBER", (*listedRoom).row))...)
+	return errors.Join(append(problems, printList(p, c.format, list, "a room", "ROOM\tNAME\tENTRIES\tUNREAD\tMEMBER", (*listedRoom).row))...)
 }
 
 // listedRoom is a room as GET /api/rooms lists it.
 type listedRoom struct {
 	ubl.RoomSummary
-	Member  bool   `json:"member"`
-	LastSeq *int64 `json:"last_seq"`
+	Member  bool           `json:"member"`
+	LastSeq *int64         `json:"last_seq"`
+	Read    *ubl.ReadState `json:"read"`
 	Error   *struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -59,17 +60,21 @@ func (r *listedRoom) problem() error {
 }
 
 func (r *listedRoom) row() string {
+	unread := "" // a server of an earlier version doesn't know
+	if r.Read != nil {
+		unread = fmt.Sprint(r.Read.Unread)
+	}
 	switch {
 	case !r.Member:
-		return cells(r.RoomID, r.Name, "", "no, may join")
+		return cells(r.RoomID, r.Name, "", unread, "no, may join")
 	case r.Status == ubl.AgreementEnded:
 		last := "?"
 		if r.LastSeq != nil {
 			last = fmt.Sprint(*r.LastSeq)
 		}
-		return cells(r.RoomID, r.Name, last, "yes, archived")
+		return cells(r.RoomID, r.Name, last, unread, "yes, archived")
 	case r.LastSeq == nil:
-		return cells(r.RoomID, r.Name, "?", "yes, can't be read")
+		return cells(r.RoomID, r.Name, "?", unread, "yes, can't be read")
 	}
-	return cells(r.RoomID, r.Name, *r.LastSeq, "yes")
+	return cells(r.RoomID, r.Name, *r.LastSeq, unread, "yes")
 }

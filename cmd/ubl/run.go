@@ -145,11 +145,12 @@ func (e *usageError) Error() string { return e.message }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// tell writes what is wrong and, below it, what to do about it, "" for nothing.
+// tell writes what is wrong and, below it, what to do about it, "" for nothing. Both may quote what
+// others wrote.
 func (p *program) tell(wrong, step string) {
-	fmt.Fprintln(p.err, "ubl:", p.copyable(wrong))
+	fmt.Fprintln(p.err, "ubl:", clean(p.copyable(wrong)))
 	if step != "" {
-		fmt.Fprintln(p.err, "next:", p.copyable(step))
+		fmt.Fprintln(p.err, "next:", clean(p.copyable(step)))
 	}
 }
 

@@ -37,16 +37,12 @@ func (c *verifyCmd) Run(p *program) error {
 	}
 	defer in.Close()
 	g := p.progress("verifying", "atoms", c.Quiet || c.JSON)
-	v, err := ubl.Verify(in, ubl.VerifyOptions{Head: head, Earlier: earlier, Progress: g.at})
+	v, err := verified(in, ubl.VerifyOptions{Head: head, Earlier: earlier, Progress: g.at})
 	g.end()
 	if lacks, ok := errors.AsType[*ubl.IncompleteError](err); ok {
 		return c.incomplete(p, v, lacks)
 	}
-	bad, ok := errors.AsType[*ubl.LineError](err)
-	if ok { // it may quote the file
-		bad.Reason = oneLine(bad.Reason)
-	}
-	if ok && c.JSON {
+	if bad, ok := errors.AsType[*ubl.LineError](err); ok && c.JSON {
 		result := map[string]any{"ok": false, "line": bad.Line, "reason": bad.Reason}
 		return errors.Join(json.NewEncoder(p.out).Encode(result), doesNotVerify(err))
 	}
@@ -60,6 +56,21 @@ func (c *verifyCmd) Run(p *program) error {
 	_, err = fmt.Fprintf(p.out, "ok: %s, %d atoms (%d actions, %d effects, %d still open), head %s\n%s\n",
 		v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.HeadHash, shows(head, earlier))
 	return err
+}
+
+// verified checks a ledger. Who made the file wrote some of the reasons, which come as one line.
+func verified(in io.Reader, options ubl.VerifyOptions) (*ubl.Verified, error) {
+	v, err := ubl.Verify(in, options)
+	if bad, ok := errors.AsType[*ubl.LineError](err); ok {
+		bad.Reason = oneLine(bad.Reason)
+	}
+	if lacks, ok := errors.AsType[*ubl.IncompleteError](err); ok {
+		for i := range lacks.Holes {
+			lacks.Holes[i].Reason = oneLine(lacks.Holes[i].Reason)
+		}
+		lacks.Lost = oneLine(lacks.Lost)
+	}
+	return v, err
 }
 
 // headOf reads the flag of a head, "" where it isn't given.
@@ -87,10 +98,6 @@ func shows(head, earlier string) string {
 
 // incomplete says what an export with holes or a lost end has, and what it lacks.
 func (c *verifyCmd) incomplete(p *program, v *ubl.Verified, lacks *ubl.IncompleteError) error {
-	for i := range lacks.Holes { // who made the file wrote the reasons
-		lacks.Holes[i].Reason = oneLine(lacks.Holes[i].Reason)
-	}
-	lacks.Lost = oneLine(lacks.Lost)
 	how, result := "not whole", fmt.Errorf("the ledger is not whole; what is there holds, and what is behind the last hole leads to the head: %w", lacks)
 	if lacks.Missing == 0 {
 		how, result = "may not be whole", fmt.Errorf("the ledger may not be whole; what is there holds, and leads to the head: %w", lacks)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/test/harness"
@@ -47,6 +48,10 @@ func TestImportedEntries(t *testing.T) {
 	}
 	noName := *origin(9)
 	noName.AuthorName = "u:ana"
+	twoLines := *origin(9)
+	twoLines.AuthorName = "Dora)\n12 Bob"
+	early := *origin(9)
+	early.At = ubl.TimeOf(x.Clock.Now().Add(2 * time.Minute))
 	agent := x.ana
 	agent.Mandate = &ubl.Mandate{}
 	for name, refused := range map[string]struct {
@@ -59,6 +64,8 @@ func TestImportedEntries(t *testing.T) {
 		"from before the first": {ubl.CodeValidation, imports(x.ana, ubl.EntryMessage, "", ubl.TextContent("x"), origin(0))},
 		"beyond what JSON has":  {ubl.CodeValidation, imports(x.ana, ubl.EntryMessage, "", ubl.TextContent("x"), origin(1<<60))},
 		"under an id as a name": {ubl.CodeValidation, imports(x.ana, ubl.EntryMessage, "", ubl.TextContent("x"), &noName)},
+		"under two lines":       {ubl.CodeValidation, imports(x.ana, ubl.EntryMessage, "", ubl.TextContent("x"), &twoLines)},
+		"from the future":       {ubl.CodeValidation, imports(x.ana, ubl.EntryMessage, "", ubl.TextContent("x"), &early)},
 	} {
 		t.Run(name, func(t *testing.T) { x.Refused(refused.want, x.room, refused.c) })
 	}
@@ -78,6 +85,10 @@ func TestImportedDocuments(t *testing.T) {
 	shelf := y.found("workspace", "Shelf", "")
 	y.add(shelf, y.bob, ubl.RoleMember)
 	y.Refused(ubl.CodeForbidden, shelf, ubl.CreateDocument{Request: y.Request(y.bob), Title: "Plan", Content: "x", ImportedFrom: origin(7)})
+	early := *origin(7)
+	early.At = ubl.TimeOf(y.Clock.Now().Add(2 * time.Minute))
+	y.Refused(ubl.CodeValidation, shelf, ubl.CreateDocument{Request: y.Request(y.ana), Title: "Plan", Content: "x", ImportedFrom: &early})
+	y.Refused(ubl.CodeValidation, shelf, ubl.PutFile{Request: y.Request(y.ana), Name: "a.txt", Blob: ubl.BlobIDOf([32]byte{1}), ImportedFrom: &early})
 	first := harness.Must[*ubl.DocumentResult](y.House, shelf, ubl.CreateDocument{Request: y.Request(y.ana), Title: "Plan", Content: "x", ImportedFrom: origin(7)}).Document
 	text := "y"
 	second := harness.Must[*ubl.DocumentResult](y.House, shelf, ubl.UpdateDocument{Request: y.Request(y.ana), DocumentID: first.DocumentID, Content: &text, ImportedFrom: origin(8)}).Document

@@ -42,20 +42,27 @@ func (a *API) listDeadLetters(ctx context.Context, in *deadLettersInput) (any, e
 
 // failing is whose dead letters are asked for.
 func (a *API) failing(ctx context.Context, in *deadLettersInput) ([]ubl.TenantID, error) {
-	own := caller(ctx).TenantID
-	of := cmp.Or(in.TenantID, own)
-	switch {
-	case in.All && (in.Pending || in.TenantID != ""):
-		return nil, ubl.Errorf(ubl.CodeValidation, "all goes with neither pending nor tenant_id: name one tenant")
-	case in.All:
-		if err := operator(ctx); err != nil {
-			return nil, err
-		}
-		return a.Cluster.Failing(ctx)
-	case of != own:
-		return []ubl.TenantID{of}, operator(ctx)
+	if !in.All {
+		of, err := mends(ctx, in.TenantID)
+		return []ubl.TenantID{of}, err
 	}
-	return []ubl.TenantID{of}, owners(ctx)
+	if in.Pending || in.TenantID != "" {
+		return nil, ubl.Errorf(ubl.CodeValidation, "all goes with neither pending nor tenant_id: name one tenant")
+	}
+	if err := operator(ctx); err != nil {
+		return nil, err
+	}
+	return a.Cluster.Failing(ctx)
+}
+
+// mends is the tenant that is named, else the caller's, and refuses who has no say there: owners have
+// one in their own tenant, operators in others.
+func mends(ctx context.Context, named ubl.TenantID) (ubl.TenantID, error) {
+	own := caller(ctx).TenantID
+	if of := cmp.Or(named, own); of != own {
+		return of, operator(ctx)
+	}
+	return own, owners(ctx)
 }
 
 type letterInput struct {
@@ -95,20 +102,16 @@ func (a *API) discard(ctx context.Context, in *letterInput) (any, error) {
 
 // letter asks the subject of a dead letter, and tells whose it was taken to be.
 func (a *API) letter(ctx context.Context, in *letterInput, cmd ubl.Command) (ubl.TenantID, error) {
-	b, own := &in.Body, caller(ctx).TenantID
-	tenant := cmp.Or(b.TenantID, own)
-	may := owners
-	if tenant != own {
-		may = operator
-	}
-	if err := may(ctx); err != nil {
+	b := &in.Body
+	tenant, err := mends(ctx, b.TenantID)
+	if err != nil {
 		return tenant, err
 	}
 	to := ubl.TenantName(tenant)
 	if b.Subject != "" {
 		to = ubl.Name(string(tenant) + "|" + b.Subject)
 	}
-	_, err := a.Asker.Ask(ctx, to, cmd)
+	_, err = a.Asker.Ask(ctx, to, cmd)
 	if ubl.CodeOf(err) == ubl.CodeNotFound && b.TenantID == "" && operator(ctx) == nil {
 		err = ubl.Errorf(ubl.CodeNotFound, "there is no such dead letter in your own tenant: name the one that the list shows").Because(err)
 	}

@@ -72,12 +72,12 @@ type (
 	}
 	// ImportedFrom is a [ubl.ImportedFrom] as a request has it.
 	ImportedFrom struct {
-		TenantID   ubl.TenantID `json:"tenant_id" pattern:"^t:[A-Za-z0-9._-]{1,128}$" doc:"The tenant in whose ledger it is." example:"t:example.com"`
-		Seq        int64        `json:"seq" minimum:"1" maximum:"9007199254740991" doc:"The seq of the act's atom there." example:"42"`
-		CID        string       `json:"cid" pattern:"^c:[0-9a-f]{64}$" doc:"The cid of that atom." example:"c:0000000000000000000000000000000000000000000000000000000000000000"`
 		AuthorID   ubl.UserID   `json:"author_id" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"Who did it there." example:"u:ana"`
 		AuthorName string       `json:"author_name,omitempty" maxLength:"64" doc:"What they were called there." example:"Ana"`
-		At         ubl.Time     `json:"at" doc:"When." example:"2026-01-31T12:00:00.000Z"`
+		At         ubl.Time     `json:"at" doc:"When; not in the future." example:"2026-01-31T12:00:00.000Z"`
+		CID        string       `json:"cid" pattern:"^c:[0-9a-f]{64}$" doc:"The cid of the act's atom there." example:"c:0000000000000000000000000000000000000000000000000000000000000000"`
+		Seq        int64        `json:"seq" minimum:"1" maximum:"9007199254740991" doc:"The seq of that atom." example:"42"`
+		TenantID   ubl.TenantID `json:"tenant_id" pattern:"^t:[A-Za-z0-9._-]{1,128}$" doc:"The tenant in whose ledger it is." example:"t:example.com"`
 	}
 	// KeyInput is a body that may be absent and can hold nothing but a key.
 	KeyInput struct {
@@ -98,13 +98,7 @@ func (q AsOfQuery) moment(ctx context.Context) (ubl.AsOf, error) {
 }
 
 // origin is what the command has of it.
-func (in Imported) origin() *ubl.ImportedFrom {
-	f := in.ImportedFrom
-	if f == nil {
-		return nil
-	}
-	return &ubl.ImportedFrom{AuthorID: f.AuthorID, AuthorName: f.AuthorName, At: f.At, CID: f.CID, Seq: f.Seq, TenantID: f.TenantID}
-}
+func (in Imported) origin() *ubl.ImportedFrom { return (*ubl.ImportedFrom)(in.ImportedFrom) }
 
 // key is the body's, "" where there is none.
 func (in KeyInput) key() string {
