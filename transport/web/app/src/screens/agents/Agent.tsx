@@ -20,7 +20,7 @@ import * as api from './api';
 import { agreementOf, choicesOf, grants, isLiving, mandateOf, problemOf, say, type Grant } from './mandate';
 import { MandateForm } from './MandateForm';
 import { Ready, type Made } from './NewAgent';
-import { addTo, usePlaces, type Place } from './places';
+import { usePlaces, type Place } from './places';
 import './agents.css';
 
 export default function Agent({ params: { id = '' } }: ScreenProps) {
@@ -28,7 +28,7 @@ export default function Agent({ params: { id = '' } }: ScreenProps) {
   const tools = useLoad(servers);
   const found = list.data?.tokens.find((t) => t.client_id === id);
   return (
-    <Screen title={found?.name ?? 'Agent'} above="/ui/agents" sub={found?.client ? 'Let in by signing in' : 'With a token'}>
+    <Screen title={found?.name ?? 'Agent'} above="/ui/agents" sub={found && (found.client ? 'Let in by signing in' : 'With a token')}>
       <Await of={list}>
         {({ calls }) =>
           found ? (
@@ -132,7 +132,7 @@ function Change({ of, grants, places, onClose, onChanged }: Props & { places: re
     let missing: string[] = [];
     const done = await act.run(async () => {
       await api.setMandate(of, mandate, newKey());
-      missing = await addTo(mandate.places.filter((id) => !of.mandate?.places.includes(id)), of.user_id);
+      missing = await api.addTo(mandate.places.filter((id) => !of.mandate?.places.includes(id)), of.user_id);
     });
     if (!done) return;
     if (missing.length > 0) failed(new Error(`it couldn’t be added to ${missing.join('; ')}`));

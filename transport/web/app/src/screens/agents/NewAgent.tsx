@@ -6,11 +6,12 @@ import { Button } from '../../ui/Button';
 import { ask, Dialog } from '../../ui/Dialog';
 import { Field, Select } from '../../ui/Field';
 import { useAct } from '../../ui/useAct';
+import { addTo } from './api';
 import { bearer } from './clients';
 import { Connect } from './Connect';
 import { mandateOf, problemOf, usual, type Grant } from './mandate';
 import { MandateForm } from './MandateForm';
-import { addTo, type Place } from './places';
+import type { Place } from './places';
 
 const spans = [
   { value: '30', label: 'A month' },

@@ -1,7 +1,8 @@
 // What the screens of agents ask of the server.
 
-import { at, del, get, post, put } from '../../api';
+import { ApiError, at, del, get, post, put, said } from '../../api';
 import type { Call, Mandate, ServiceToken } from '../../types';
+import { kindOf, unnamed } from './mandate';
 
 export interface Listed {
   tokens: ServiceToken[];
@@ -28,3 +29,16 @@ export const setMandate = (t: ServiceToken, m: Mandate, key: string) => put<{ se
 export const renew = <T>(t: ServiceToken, new_secret: boolean, key: string) => post<T>(at`/api/service-tokens/${t.client_id}/renew`, new_secret ? { new_secret } : {}, { key });
 
 export const end = (t: ServiceToken) => del(at`/api/service-tokens/${t.client_id}`);
+
+// addTo adds an agent to places, and answers where it couldn't be, and why.
+export async function addTo(places: readonly string[], user_id: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (const id of places) {
+    const url = kindOf(id) === 'room' ? at`/api/rooms/${id}` : at`/api/containers/${id}`;
+    await post(`${url}/members`, { user_id }).catch((problem: unknown) => {
+      if (problem instanceof ApiError && problem.code === 'conflict') return; // it is there already
+      missing.push(`${unnamed(id)}: ${said(problem)}`);
+    });
+  }
+  return missing;
+}
