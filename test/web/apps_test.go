@@ -163,7 +163,7 @@ func TestApps(t *testing.T) {
 		p.watch.expect("a request to another host: " + strings.Replace(h.url, "127.0.0.1", "localhost", 1))
 		p.visit(h.url + "/host.html")
 
-		p.isShown("messenger.history", map[string]any{"room_id": general}, "light", "general", "High water is at 06:12", "<img src=x")
+		p.isShown("messenger.history", map[string]any{"room_id": general}, "light", "general", "High water is at 06:12", "<img src=x", "scribe joined")
 		p.shot("app-room")
 		eval[string](p, fmt.Sprintf(`look('Check receipt %d')`, first.Receipt.Seq))
 		p.seesInView("✓ The text matches its receipt", "✓ Its effect put this message into the room")

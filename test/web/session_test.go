@@ -183,6 +183,16 @@ func TestSignOutEverywhere(t *testing.T) {
 	})
 }
 
+// asked counts how often the person's browser has asked for something.
+func (p *person) asked(request string) (n int) {
+	for _, r := range p.watch.asked() {
+		if r == request {
+			n++
+		}
+	}
+	return n
+}
+
 // TestAgentsToken: an owner chooses what an agent may do, and is shown what its client is told. That
 // works as it stands, in the room that was chosen and nowhere else, until the token is revoked.
 func TestAgentsToken(t *testing.T) {
@@ -195,6 +205,9 @@ func TestAgentsToken(t *testing.T) {
 		p.fill("Name of the agent", "scribe")
 		p.press("button", "Make a token")
 		p.sees("Choose at least one room or workspace")
+		if !eval[bool](p, `document.querySelector('dialog .problem').getBoundingClientRect().bottom <= document.querySelector('dialog footer').getBoundingClientRect().top`) {
+			t.Error("why no token is made is out of sight")
+		}
 		p.press("switch", "general (room)")
 		p.press("button", "Make a token")
 		p.find("dialog", "Connect scribe")
@@ -232,8 +245,15 @@ func TestAgentsToken(t *testing.T) {
 		p.hears("I am here")
 		p.sees("agent")
 
+		s.client(owner).ask("POST", "/api/service-tokens", map[string]string{"name": "second"}, nil)
+		before := p.asked("GET /api/workspaces")
 		p.visit("/ui/agents")
-		p.sees("Only in general (room); 60 calls a minute at most")
+		p.sees("Only in general (room); 60 calls a minute at most", "second")
+		p.until("each agent's places to have names", func() bool { return p.asked("GET /api/workspaces") > before })
+		p.sees("Only in general (room); 60 calls a minute at most") // so that what else was asked for is counted
+		if n := p.asked("GET /api/workspaces") - before; n != 1 {
+			t.Errorf("the list of agents asks %d times what workspaces are called", n)
+		}
 		p.press("link", "scribe…")
 		p.sees("Read and send messages", "Kept by")
 		p.press("button", "Change what it may do")

@@ -65,7 +65,7 @@ func serverGrant(s *ubl.Server, named []string) Grant {
 		name = ubl.ServerSet + name
 	}
 	return Grant{
-		Name: name, Says: "Use the tools of " + s.Name + " (" + s.ServerID + "), of those that you may use", Tools: []string{s.ServerID + ".*"},
+		Name: name, Says: "Use those tools of " + s.Name + " (" + s.ServerID + ") that you may use", Tools: []string{s.ServerID + ".*"},
 		Chosen: slices.ContainsFunc(named, func(set string) bool {
 			id, ok := isServerSet(set)
 			return ok && id == s.ServerID

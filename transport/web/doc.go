@@ -17,7 +17,7 @@
 // app/ is TypeScript with Preact and signals, and Vite to build it. src/main.tsx puts
 // it on the page: session.ts knows who is signed in, api.ts asks the server (every
 // failure is an ApiError with a code), router.tsx follows the address, device.ts
-// knows theme, network and keyboard, types.ts has the shapes of schemas/, update.ts
+// knows theme, network and keyboard, types/ has the shapes of schemas/, update.ts
 // and sw.ts keep the app's files for a start without a network. Tabs share one cookie,
 // and anybody may sign in in another tab: so each request names whom it is for, in
 // X-UBL-As ("t:acme|u:ana"). Where that is no longer who the cookie is of, the server

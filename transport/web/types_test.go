@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"ubl/schemas"
 )
 
-// types are the records of app/src/types.ts, by the place in the schemas that they are after,
+// types are the records of app/src/types, by the place in the schemas that they are after,
 // and the fields there that no screen needs.
 var types = map[string]struct{ place, unused string }{
 	"Agreement":       {"ubl.agreement.v1", "as_of heir sealed_at"},
@@ -51,9 +52,17 @@ var types = map[string]struct{ place, unused string }{
 // TestTypes: the app knows each field that a record has by its schema, or no screen needs it,
 // and none besides.
 func TestTypes(t *testing.T) {
-	source, err := os.ReadFile("app/src/types.ts")
+	files, err := filepath.Glob("app/src/types/*.ts")
 	if err != nil {
 		t.Fatal(err)
+	}
+	var source []byte
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = append(source, text...)
 	}
 	fields := map[string][]string{}
 	for _, found := range regexp.MustCompile(`(?ms)^export interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}`).FindAllStringSubmatch(string(source), -1) {

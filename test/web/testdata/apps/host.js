@@ -22,7 +22,6 @@ window.show = async (name, args, theme) => {
   });
   window.shown = false;
   window.end = () => bridge.teardownResource({});
-  window.bridge = bridge;
   await bridge.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow));
   frame.src = sandbox;
 };

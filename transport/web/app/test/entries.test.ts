@@ -149,3 +149,17 @@ test('a row is its entry, and nothing is left of one that was redacted', () => {
   assert.equal(left.room_seq, said.room_seq);
   assert.ok(!JSON.stringify(left).includes('hello'));
 });
+
+test('what was imported is known after its redaction as the server knows it, without the name of who wrote it', () => {
+  const world = new World();
+  world.server.found(room, me);
+  const imported_from = { tenant_id: 't:x', seq: 1, cid: 'c:', author_id: 'u:ana', author_name: 'Ana', at: '2026-01-01T08:00:00.000Z' };
+  const said = { ...world.server.say(room, me, 'hello'), imported_from };
+  const edit = rowOf({ ...entryIn(world.server.enter(room, me, 'edit', said))!, imported_from });
+  const redaction = entryIn(world.server.enter(room, me, 'redaction', said))!;
+  const { author_name: _, ...left } = imported_from;
+  for (const row of [said, edit]) {
+    assert.deepEqual(emptied(row, redaction).imported_from, left);
+    assert.ok(!JSON.stringify(emptied(row, redaction)).includes('Ana'));
+  }
+});

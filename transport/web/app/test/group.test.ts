@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Item } from '../src/store/messages';
 import { placeOf } from '../src/screens/room/group';
-import type { Message } from '../src/types';
+import type { ImportedFrom, Message } from '../src/types';
 
 // at is local time, as day separators are.
 const at = (day: number, hour: number, minute = 0) => new Date(2026, 0, day, hour, minute).toISOString();
@@ -27,13 +27,16 @@ test('messages of one person within five minutes are a group', () => {
   assert.equal(shape(rows), '|(m m) (m) (m) (m)');
 });
 
-test('what was imported of one person is no group with that of another', () => {
-  const was = (author_id: string) => {
+test('what was imported is a group where all that its heading says of it is the same', () => {
+  const was = (of: Partial<ImportedFrom> = {}) => {
     const row = said('u:zoe', at(1, 9));
-    row.message!.imported_from = { tenant_id: 't:x', seq: 1, cid: 'c:', author_id, at: at(1, 8) };
+    row.message!.imported_from = { tenant_id: 't:x', seq: 1, cid: 'c:', author_id: 'u:ana', author_name: 'Ana', at: at(1, 8), ...of };
     return row;
   };
-  assert.equal(shape([was('u:ana'), was('u:ana'), was('u:bo'), said('u:zoe', at(1, 9))]), '|(m m) (m) (m)');
+  assert.equal(shape([was(), was({ seq: 3, at: at(1, 8, 4) }), said('u:zoe', at(1, 9))]), '|(m m) (m)');
+  for (const other of [{ author_id: 'u:bo' }, { author_name: 'Anna' }, { tenant_id: 't:y' }, { at: at(1, 8, 5) }, { at: at(1, 7) }, { at: new Date(2025, 0, 1, 8).toISOString() }]) {
+    assert.equal(shape([was(), was(other)]), '|(m) (m)', JSON.stringify(other));
+  }
 });
 
 test('a new day begins a group, however close the messages are', () => {

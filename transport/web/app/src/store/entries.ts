@@ -70,8 +70,12 @@ export function isTaken(row: Message, redaction: Entry): boolean {
 
 // emptied is what a redaction leaves of a row.
 export function emptied(row: Message, redaction: Entry): Message {
-  const { msg_id: entry_id, tenant_id, room_id, room_seq, sender_id: author_id, sent_at, thread, receipt } = row;
-  const was: Entry = entryIn(row) ?? { kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', ...(thread && { thread }), body: null, receipt };
+  const { msg_id: entry_id, tenant_id, room_id, room_seq, sender_id: author_id, sent_at, thread, imported_from, receipt } = row;
+  const was: Entry = entryIn(row) ?? { kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', ...(thread && { thread }), ...(imported_from && { imported_from }), body: null, receipt };
   const { salt: _, ...left } = was;
+  if (left.imported_from) { // the server forgets that name, too
+    const { author_name: _, ...rest } = left.imported_from;
+    left.imported_from = rest;
+  }
   return rowOf({ ...left, body: null, redacted: { at: redaction.sent_at, by: redaction.author_id, room_seq: redaction.room_seq } });
 }

@@ -1,7 +1,7 @@
 // host.ts is a view's side of MCP Apps (SEP-1865, 2026-01-26): JSON-RPC with the client that shows
 // the page, by postMessage. A view asks nobody else for anything: it has no network.
 
-import { clear, el } from './page';
+import { clear, el, said } from './page';
 
 // Result is a tool's result, as the client passes it on.
 export interface Result {
@@ -130,5 +130,3 @@ function dataOf(result: Result): unknown {
     throw new Error('the result has nothing to show');
   }
 }
-
-export const said = (problem: unknown) => (problem instanceof Error ? problem.message : 'Something went wrong');

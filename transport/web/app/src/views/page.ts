@@ -21,11 +21,14 @@ export function button(label: string, work: () => Promise<unknown>): HTMLElement
     pressed.disabled = true;
     line.querySelector('.problem')?.remove();
     work()
-      .catch((problem: unknown) => line.append(el('span', { class: 'problem', role: 'alert' }, problem instanceof Error ? problem.message : 'Something went wrong')))
+      .catch((problem: unknown) => line.append(el('span', { class: 'problem', role: 'alert' }, said(problem))))
       .finally(() => (pressed.disabled = false));
   });
   return line;
 }
+
+// said is what to say of what was thrown.
+export const said = (problem: unknown) => (problem instanceof Error ? problem.message : 'Something went wrong');
 
 // check is a line that says what was checked, and whether it holds.
 export const check = (ok: boolean, held: string, broke: string) => el('li', { class: ok ? 'ok' : 'broken' }, `${ok ? '✓' : '✗'} ${ok ? held : broke}`);

@@ -4,8 +4,8 @@
 import { canVerify, verifyReceipt, type Json } from '../chain';
 import { wordsFor } from '../screens/room/proof';
 import { rowOf } from '../store/entries';
-import { nameOf } from '../text';
-import { brief, full } from '../time';
+import { bare, nameOf } from '../text';
+import { ago, brief, full } from '../time';
 import type { EntryAnswer, Member, ReceiptLookup } from '../types';
 import { start, type Host } from './host';
 import { button, check, clear, el } from './page';
@@ -28,28 +28,28 @@ interface History {
 }
 
 start('ubl-room', (data, host) => {
-  const { messages, senders = [] } = data as History;
   const room = String(host.args.room_id ?? '');
-  const list = el('ol', { 'aria-label': 'Messages' }, ...messages.map((m) => row(m, senders, host)));
-  const head = el('header', {}, el('h1', { dir: 'auto' }, room.replace(/^r:/, '')));
-  if (host.uses && room) head.append(button('Refresh', async () => draw(await newest(host, room), host)));
-  clear(document.body, head, messages.length > 0 ? list : el('p', {}, 'No message yet.'));
+  const head = el('header', {}, el('h1', { dir: 'auto' }, bare(room)));
+  const main = el('main');
+  const draw = (of: History) => clear(main, of.messages.length > 0 ? list(of, host) : el('p', {}, 'No message yet.'));
+  if (host.uses && room) head.append(button('Refresh', async () => draw(await newest(host, room))));
+  clear(document.body, head, main);
+  draw(data as History);
 });
 
-// newest asks with the names of those who wrote, which the first answer may lack.
+// newest asks with the names of all whom the messages are about.
 const newest = (host: Host, room_id: string) => host.use<History>('messenger.history', { room_id, senders: true });
 
-// draw puts newer messages into the list that stands there.
-function draw({ messages, senders = [] }: History, host: Host): void {
-  const list = document.querySelector('ol') ?? document.body.appendChild(el('ol', { 'aria-label': 'Messages' }));
-  clear(list, ...messages.map((m) => row(m, senders, host)));
+function list({ messages, senders = [] }: History, host: Host): HTMLElement {
+  const names = new Map(messages.flatMap((m) => (m.sender ? [[m.sender_id, m.sender]] : [])));
+  const called = (id: string) => nameOf(senders.find((s) => s.user_id === id) ?? { user_id: id, name: names.get(id) });
+  return el('ol', { 'aria-label': 'Messages' }, ...messages.map((m) => row(m, called, host)));
 }
 
-function row(m: Said, senders: readonly Member[], host: Host): HTMLElement {
-  const called = (id: string) => nameOf(senders.find((s) => s.user_id === id) ?? { user_id: id });
+function row(m: Said, called: (id: string) => string, host: Host): HTMLElement {
   const by = el('div', { class: 'by' }, el('span', {}, el('b', { dir: 'auto' }, m.sender ?? called(m.sender_id)), ' ', el('time', { datetime: m.sent_at, title: full(m.sent_at) }, brief(m.sent_at))));
   const was = m.imported_from;
-  if (was) by.append(el('span', {}, ' (imported, was ', el('bdi', {}, was.author_name || 'somebody'), ', ', el('time', { datetime: was.at }, full(was.at)), ')'));
+  if (was) by.append(el('span', {}, ' (imported, was ', el('bdi', {}, was.author_name || 'somebody'), ', ', el('time', { datetime: was.at, title: full(was.at) }, ago(was.at)), ')'));
   const system = m.type === 'system';
   // The server names people by their ids in what it says itself.
   const text = system ? m.body.text.replace(/u:[0-9a-f]{32}/g, called) : m.body.text;

@@ -15,23 +15,24 @@ import { failed } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
 import { Person } from '../Person';
+import { servers } from '../servers/api';
 import * as api from './api';
 import { agreementOf, choicesOf, grants, isLiving, mandateOf, problemOf, say, type Grant } from './mandate';
 import { MandateForm } from './MandateForm';
 import { Ready, type Made } from './NewAgent';
-import { addTo, usePlaces } from './places';
+import { usePlaces, type Place } from './places';
 import './agents.css';
 
 export default function Agent({ params: { id = '' } }: ScreenProps) {
   const list = useLoad(api.agents);
-  const servers = useLoad(api.servers);
+  const tools = useLoad(servers);
   const found = list.data?.tokens.find((t) => t.client_id === id);
   return (
-    <Screen title={found?.name ?? 'Agent'} above="/ui/agents" sub={found?.client ? 'Let in by signing in' : 'With a token'}>
+    <Screen title={found?.name ?? 'Agent'} above="/ui/agents" sub={found && (found.client ? 'Let in by signing in' : 'With a token')}>
       <Await of={list}>
         {({ calls }) =>
           found ? (
-            <Shown of={found} calls={calls} grants={grants(servers.data?.servers)} onChanged={list.reload} />
+            <Shown of={found} calls={calls} grants={grants(tools.data?.servers)} onChanged={list.reload} />
           ) : (
             <Empty icon="tool" title="There is no such agent">
               <p>It may have been removed, or is kept by somebody else.</p>
@@ -49,10 +50,10 @@ interface Props {
   onChanged: () => void;
 }
 
-function Shown({ of, calls, grants, onChanged }: Props & { calls: readonly Call[] }) {
+function Shown({ of, calls, grants, onChanged }: Props & { calls: readonly Call[] | null }) {
   const [changing, setChanging] = useState(false);
   const [made, setMade] = useState<Made | null>(null);
-  const { called } = usePlaces();
+  const { places, called } = usePlaces();
   const living = isLiving(of, new Date().toISOString());
   const { can, where, bounds } = say(of.mandate, grants, called);
   const last = api.lastCall(of, calls);
@@ -83,43 +84,44 @@ function Shown({ of, calls, grants, onChanged }: Props & { calls: readonly Call[
         </div>
       </Section>
       <Section title="Who lets it in">
-        <Facts
-          of={[
-            ['Kept by', <Person id={of.kept_by ?? of.created_by} />],
-            ['Since', <Time at={of.created_at} as="full" />],
-            ['Until', <Ends of={of} />],
-            ['Last tool call', last ? <Time at={last.at} as="full" /> : 'None among the newest 200 of the tenant'],
-          ]}
-        />
-        {living && keeps && (
-          <div class="line">
-            {isOwner.value && (
-              <Button icon="refresh" onClick={() => void renew(of, onChanged)}>
-                Renew
+        <div class="stack">
+          <Facts
+            of={[
+              ['Kept by', <Person id={of.kept_by ?? of.created_by} />],
+              ['Since', <Time at={of.created_at} as="full" />],
+              ['Until', <Ends of={of} />],
+              ['Last tool call', last ? <Time at={last.at} as="full" /> : calls ? 'None among the newest 200 of the tenant' : 'Not known: the log can’t be read now'],
+            ]}
+          />
+          {living && keeps && (
+            <div class="line">
+              {isOwner.value && (
+                <Button icon="refresh" onClick={() => void renew(of, onChanged)}>
+                  Renew
+                </Button>
+              )}
+              {!of.client && of.created_by === me.value?.identity.user_id && isOwner.value && (
+                <Button icon="key" onClick={() => void another(of, setMade)}>
+                  Another token
+                </Button>
+              )}
+              <Button icon="trash" onClick={() => void end(of, onChanged)}>
+                Revoke
               </Button>
-            )}
-            {!of.client && of.created_by === me.value?.identity.user_id && isOwner.value && (
-              <Button icon="key" onClick={() => void another(of, setMade)}>
-                Another token
-              </Button>
-            )}
-            <Button icon="trash" onClick={() => void end(of, onChanged)}>
-              Revoke
-            </Button>
-          </div>
-        )}
+            </div>
+          )}
+        </div>
       </Section>
-      {changing && <Change of={of} grants={grants} onClose={() => setChanging(false)} onChanged={onChanged} />}
+      {changing && <Change of={of} grants={grants} places={places} onClose={() => setChanging(false)} onChanged={onChanged} />}
       {made && <Ready of={made} onClose={() => setMade(null)} />}
     </>
   );
 }
 
 // Change gives an agent another mandate, and adds it to the places that are new.
-function Change({ of, grants, onClose, onChanged }: Props & { onClose: () => void }) {
+function Change({ of, grants, places, onClose, onChanged }: Props & { places: readonly Place[]; onClose: () => void }) {
   const [choices, setChoices] = useState(() => choicesOf(of.mandate, grants));
   const [wrong, setWrong] = useState<string | null>(null);
-  const { places } = usePlaces();
   const act = useAct();
   const save = async () => {
     const problem = problemOf(choices);
@@ -130,7 +132,7 @@ function Change({ of, grants, onClose, onChanged }: Props & { onClose: () => voi
     let missing: string[] = [];
     const done = await act.run(async () => {
       await api.setMandate(of, mandate, newKey());
-      missing = await addTo(mandate.places.filter((id) => !of.mandate?.places.includes(id)), of.user_id);
+      missing = await api.addTo(mandate.places.filter((id) => !of.mandate?.places.includes(id)), of.user_id);
     });
     if (!done) return;
     if (missing.length > 0) failed(new Error(`it couldn’t be added to ${missing.join('; ')}`));
@@ -152,11 +154,7 @@ function Change({ of, grants, onClose, onChanged }: Props & { onClose: () => voi
       }
     >
       <MandateForm value={choices} onValue={setChoices} grants={grants} places={places} />
-      {wrong && (
-        <p class="problem" role="alert">
-          {wrong}
-        </p>
-      )}
+      <Problem of={wrong && new Error(wrong)} />
       <Problem of={act.problem} />
     </Dialog>
   );

@@ -11,9 +11,10 @@ import { List, Row } from '../../ui/Row';
 import { Screen, Section } from '../../ui/Screen';
 import { useLoad } from '../../ui/useLoad';
 import { Person } from '../Person';
+import { servers } from '../servers/api';
 import * as api from './api';
 import { Connect } from './Connect';
-import { grants, inShort, isLiving, say, type Grant } from './mandate';
+import { grants, inShort, isLiving, say, type Said } from './mandate';
 import { NewAgent } from './NewAgent';
 import { usePlaces } from './places';
 import './agents.css';
@@ -22,10 +23,12 @@ import './agents.css';
 // person let it in. Owners see all of the tenant, others those that they keep.
 export default function Agents() {
   const list = useLoad(api.agents);
-  const servers = useLoad(api.servers);
+  const tools = useLoad(servers);
+  const { places, called } = usePlaces();
   const [making, setMaking] = useState<'token' | 'sign_in' | null>(null);
   const owner = isOwner.value;
-  const known = grants(servers.data?.servers);
+  const known = grants(tools.data?.servers);
+  const said = (t: ServiceToken) => say(t.mandate, known, called);
   const begin = () => setMaking(owner ? 'token' : 'sign_in');
   const may = !me.value?.identity.unproven; // a person whose address nobody has proved lets no agent in
   const close = () => setMaking(null);
@@ -45,8 +48,8 @@ export default function Agents() {
             </Empty>
           ) : (
             <>
-              <Sorted title="Let in by signing in" of={tokens.filter((t) => t.client)} calls={calls} grants={known} />
-              <Sorted title="With a token" of={tokens.filter((t) => !t.client)} calls={calls} grants={known} />
+              <Sorted title="Let in by signing in" of={tokens.filter((t) => t.client)} calls={calls} say={said} />
+              <Sorted title="With a token" of={tokens.filter((t) => !t.client)} calls={calls} say={said} />
               {owner && (
                 <Section title="Without a token">
                   <div class="stack">
@@ -61,7 +64,7 @@ export default function Agents() {
           )
         }
       </Await>
-      {making === 'token' && <NewAgent grants={known} onClose={close} onMade={list.reload} />}
+      {making === 'token' && <NewAgent grants={known} places={places} onClose={close} onMade={list.reload} />}
       {making === 'sign_in' && (
         <Dialog title="Connect by signing in" onClose={close} actions={<Button kind="primary" onClick={close}>Done</Button>}>
           <Connect token={null} />
@@ -72,7 +75,7 @@ export default function Agents() {
 }
 
 // Sorted has those first that still come in, and the newest of them.
-function Sorted({ title, of, calls, grants }: { title: string; of: ServiceToken[]; calls: readonly Call[]; grants: readonly Grant[] }) {
+function Sorted({ title, of, calls, say }: { title: string; of: ServiceToken[]; calls: readonly Call[] | null; say: (t: ServiceToken) => Said }) {
   const now = new Date().toISOString();
   if (of.length === 0) return null;
   const sorted = [...of].sort((a, b) => Number(isLiving(b, now)) - Number(isLiving(a, now)) || b.created_at.localeCompare(a.created_at));
@@ -80,28 +83,26 @@ function Sorted({ title, of, calls, grants }: { title: string; of: ServiceToken[
     <Section title={title}>
       <List label={title}>
         {sorted.map((t) => (
-          <One key={t.client_id} of={t} living={isLiving(t, now)} last={api.lastCall(t, calls)} grants={grants} />
+          <One key={t.client_id} of={t} living={isLiving(t, now)} last={api.lastCall(t, calls)} said={say(t)} />
         ))}
       </List>
     </Section>
   );
 }
 
-function One({ of, living, last, grants }: { of: ServiceToken; living: boolean; last: Call | undefined; grants: readonly Grant[] }) {
-  const { called } = usePlaces();
-  const said = say(of.mandate, grants, called);
+function One({ of, living, last, said }: { of: ServiceToken; living: boolean; last: Call | undefined; said: Said }) {
   return (
     <Row
       to={`/ui/agents/${of.client_id}`}
       start={<Avatar id={of.user_id} name={of.name} icon="tool" />}
       title={of.name}
-      sub={inShort(said)}
-      below={
+      sub={
         <>
-          {said.can.join('. ')}. By <Person id={of.kept_by ?? of.created_by} />, <Time at={of.created_at} />
+          By <Person id={of.kept_by ?? of.created_by} />, <Time at={of.created_at} />
           {last && <>; last call <Time at={last.at} /></>}
         </>
       }
+      below={`${said.can.join('. ')}. ${inShort(said)}`}
       meta={of.revoked_at ? <Badge>revoked</Badge> : living ? undefined : <Badge>expired</Badge>}
     />
   );

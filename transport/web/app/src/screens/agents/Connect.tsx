@@ -24,7 +24,7 @@ export function Connect({ token }: { token: string | null }) {
     <>
       {token !== null && <Choice label="How it connects" value={way} options={ways} onValue={setWay} />}
       {way === 'token' ? (
-        <p class="notice">The token in it is shown only now.</p>
+        <p class="notice">The token is shown only now.</p>
       ) : (
         <p class="hint">The client opens your browser. You sign in there as you always do, and choose what the agent may do. It needs no token, and is an agent of its own.</p>
       )}

@@ -19,7 +19,7 @@ export function MandateForm({ value, onValue, grants, places }: Props) {
         value={value.everything ? 'all' : 'chosen'}
         options={[
           { value: 'chosen', label: 'What you choose' },
-          { value: 'all', label: 'All that members may' },
+          { value: 'all', label: 'What members may' },
         ]}
         onValue={(v) => set({ everything: v === 'all' })}
       />
@@ -37,7 +37,7 @@ export function MandateForm({ value, onValue, grants, places }: Props) {
         label="Where"
         value={value.everywhere ? 'added' : 'chosen'}
         options={[
-          { value: 'chosen', label: 'In places you choose' },
+          { value: 'chosen', label: 'Where you choose' },
           { value: 'added', label: 'Wherever it is added' },
         ]}
         onValue={(v) => set({ everywhere: v === 'added' })}
@@ -50,7 +50,7 @@ export function MandateForm({ value, onValue, grants, places }: Props) {
         </Group>
       )}
       <Check label="Read only" hint="It changes nothing and writes nothing." checked={value.read_only} onValue={(read_only) => set({ read_only })} />
-      <Field label="Calls a minute" value={value.often} onValue={(often) => set({ often: often.trim() })} inputMode="numeric" maxLength={6} autocomplete="off" hint="Of all tools together. Nothing is no limit." />
+      <Field label="Calls a minute" value={value.often} onValue={(often) => set({ often: often.trim() })} inputMode="numeric" maxLength={6} autocomplete="off" hint="Of all tools together. Leave it empty for no limit." />
     </>
   );
 }

@@ -6,11 +6,12 @@ import { Button } from '../../ui/Button';
 import { ask, Dialog } from '../../ui/Dialog';
 import { Field, Select } from '../../ui/Field';
 import { useAct } from '../../ui/useAct';
+import { addTo } from './api';
 import { bearer } from './clients';
 import { Connect } from './Connect';
 import { mandateOf, problemOf, usual, type Grant } from './mandate';
 import { MandateForm } from './MandateForm';
-import { addTo, usePlaces } from './places';
+import type { Place } from './places';
 
 const spans = [
   { value: '30', label: 'A month' },
@@ -23,7 +24,7 @@ export type Made = { service_token: ServiceToken; client_secret: string | null }
 
 // NewAgent makes a token with a mandate, adds the agent to its places, and shows once how
 // clients connect with it.
-export function NewAgent({ grants, onClose, onMade }: { grants: readonly Grant[]; onClose: () => void; onMade: () => void }) {
+export function NewAgent({ grants, places, onClose, onMade }: { grants: readonly Grant[]; places: readonly Place[]; onClose: () => void; onMade: () => void }) {
   const [name, setName] = useState('');
   const [days, setDays] = useState<(typeof spans)[number]['value']>('90');
   const [choices, setChoices] = useState(usual);
@@ -31,7 +32,6 @@ export function NewAgent({ grants, onClose, onMade }: { grants: readonly Grant[]
   const [made, setMade] = useState<(Made & { missing: string[] }) | null>(null);
   const [key, setKey] = useState(newKey);
   const [opened] = useState(Date.now); // a repetition under the same key says the same
-  const { places } = usePlaces();
   const act = useAct();
   if (made) return <Ready of={made} missing={made.missing} onClose={onClose} />;
   const changed = () => {
@@ -94,11 +94,7 @@ export function NewAgent({ grants, onClose, onMade }: { grants: readonly Grant[]
           changed();
         }}
       />
-      {wrong && (
-        <p class="problem" role="alert">
-          {wrong}
-        </p>
-      )}
+      <Problem of={wrong && new Error(wrong)} />
       <Problem of={act.problem} />
     </Dialog>
   );

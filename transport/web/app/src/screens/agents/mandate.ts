@@ -17,7 +17,7 @@ export interface Grant {
 export const grants = (servers: readonly Server[] = []): Grant[] => [
   ...own,
   ...servers.map(({ server_id, name }) => ({
-    name: `server:${server_id}`, says: `Use the tools of ${name} (${server_id}), of those that you may use`, tools: [`${server_id}.*`], chosen: false,
+    name: `server:${server_id}`, says: `Use those tools of ${name} (${server_id}) that you may use`, tools: [`${server_id}.*`], chosen: false,
   })),
 ];
 

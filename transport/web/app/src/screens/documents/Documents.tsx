@@ -84,7 +84,7 @@ function All({ w, fresh }: { w: string; fresh: string }) {
             <Since at={first.since} />
             <List label="Documents">
               {newest(page.documents).map((d) => (
-                <Row key={d.document_id} to={`/ui/workspaces/${w}/${d.document_id}`} start={<Icon name="document" />} title={d.title} sub={<Written d={d} />} meta={<Time at={d.updated_at} />} />
+                <Row key={d.document_id} to={`/ui/workspaces/${w}/${d.document_id}`} start={<Icon name="document" />} title={d.title} sub={<Written d={d} />} below={d.imported_from && <Was of={d.imported_from} />} meta={<Time at={d.updated_at} />} />
               ))}
             </List>
             <Problem of={more.problem} />
@@ -108,7 +108,7 @@ function Written({ d }: { d: Document }) {
   return (
     <>
       {d.version > 1 ? `${count(d.version, 'version')}, last by ` : 'By '}
-      <Person id={d.updated_by} /> <Was of={d.imported_from} />
+      <Person id={d.updated_by} />
     </>
   );
 }

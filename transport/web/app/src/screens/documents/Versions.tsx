@@ -40,9 +40,10 @@ export default function Versions({ params: { w = '', d = '' } }: ScreenProps) {
                       title={v.title}
                       sub={
                         <>
-                          <Person id={v.updated_by} /> <Was of={v.imported_from} /> · {v.deleted ? 'deleted it' : bytes(v.bytes)}
+                          <Person id={v.updated_by} /> · {v.deleted ? 'deleted it' : bytes(v.bytes)}
                         </>
                       }
+                      below={v.imported_from && <Was of={v.imported_from} />}
                       meta={<Time at={v.updated_at} />}
                       end={<ReceiptLink of={v.receipt} what={`Receipt of version ${v.version}`} />}
                     />

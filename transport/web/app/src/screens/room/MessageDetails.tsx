@@ -58,7 +58,7 @@ function Said({ message }: { message: Message }) {
         <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" />
         <bdi title={who.id}>{who.name}</bdi>
         <Standing of={who} />
-        <Was of={message.imported_from} />
+        <Was of={message.imported_from} as="full" />
         <span class="soft small">
           <Time at={message.sent_at} as="full" />
         </span>

@@ -3,6 +3,7 @@
 import { me } from '../../session';
 import type { Item } from '../../store/messages';
 import { sameDay } from '../../time';
+import type { ImportedFrom } from '../../types';
 
 // together is how far apart messages of one person may be and still be one group, in ms.
 const together = 5 * 60_000;
@@ -15,9 +16,6 @@ export interface Place {
 }
 
 export const timeOf = (item: Item) => item.message?.sent_at ?? new Date(item.outgoing!.created_at).toISOString();
-
-// wasOf tells who wrote first what was imported.
-const wasOf = ({ message }: Item) => message?.imported_from?.author_id;
 
 export const senderOf = (item: Item) => item.message?.sender_id ?? me.value?.identity.user_id ?? '';
 
@@ -37,9 +35,17 @@ export function placeOf(items: readonly Item[], i: number, divider: number): Pla
 }
 
 function joined(a: Item, b: Item, divider: number): boolean {
-  const [from, to] = [timeOf(a), timeOf(b)];
   return (
-    !isLine(a) && !isLine(b) && b.message?.room_seq !== divider &&
-    senderOf(a) === senderOf(b) && wasOf(a) === wasOf(b) && Date.parse(to) - Date.parse(from) < together && sameDay(from, to)
+    !isLine(a) && !isLine(b) && b.message?.room_seq !== divider && senderOf(a) === senderOf(b) &&
+    near(timeOf(a), timeOf(b)) && wereJoined(a.message?.imported_from, b.message?.imported_from)
   );
+}
+
+const near = (from: string, to: string) => Date.parse(to) - Date.parse(from) < together && sameDay(from, to);
+
+// wereJoined tells the same of where two were imported from: the name and the time that stand above
+// the first are those of the second.
+function wereJoined(a?: ImportedFrom, b?: ImportedFrom): boolean {
+  if (!a || !b) return !a && !b;
+  return a.tenant_id === b.tenant_id && a.author_id === b.author_id && a.author_name === b.author_name && near(a.at, b.at) && a.at <= b.at;
 }

@@ -9,8 +9,7 @@ import { Screen, Section } from '../../ui/Screen';
 import { toast } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
-import { slug, well } from './AddServer';
-import { add, servers } from './api';
+import { add, servers, slug, well } from './api';
 
 // AddProgram makes a program that the operator allows a server of tools.
 export default function AddProgram() {

@@ -8,7 +8,7 @@ import { Field, Select } from '../../ui/Field';
 import { Screen, Section } from '../../ui/Screen';
 import { toast } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
-import { add, type NewServer } from './api';
+import { add, slug, well, type NewServer } from './api';
 import { Credentials } from './Credentials';
 
 const auths = [
@@ -17,12 +17,6 @@ const auths = [
   { value: 'client_credentials', label: 'By OAuth, one account for the tenant' },
   { value: 'authorization_code', label: 'By OAuth, each person signs in' },
 ] as const;
-
-// slug makes an id of a name: "Acme Tickets" is "acme-tickets".
-export const slug = (name: string) =>
-  name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 32);
-
-export const well = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 // AddServer makes an external MCP server known. What a registry said of it comes in
 // the address.

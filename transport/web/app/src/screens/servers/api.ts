@@ -6,6 +6,13 @@ import type { Server, Tool, ToolAccess } from '../../types';
 // own is the id under which this server's tools stand.
 export const own = 'ubl';
 
+// slug makes an id of a name: "Acme Tickets" is "acme-tickets".
+export const slug = (name: string) =>
+  name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 32);
+
+// well tells what the server takes for an id.
+export const well = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
 export const servers = (signal?: AbortSignal) => get<{ servers: Server[]; commands: string[] }>('/api/portal/servers', { signal });
 
 // slow is how long a request may take for which another server is asked, in ms.

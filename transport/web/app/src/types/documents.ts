@@ -1,0 +1,36 @@
+import type { Physics } from './agreements';
+import type { ImportedFrom, Receipt } from './ledger';
+
+export interface Container {
+  container_id: string;
+  kind: string;
+  name: string;
+  physics: Physics;
+  created_at: string;
+  // Who owns it once its last owner is gone. Lists don't say.
+  heir?: string;
+}
+
+// Document is one version; content is there where one document was asked for.
+export interface Document {
+  document_id: string;
+  workspace_id: string;
+  tenant_id: string;
+  title: string;
+  content?: string;
+  content_hash: string;
+  bytes: number;
+  version: number;
+  created_at: string;
+  created_by: string;
+  updated_at: string;
+  updated_by: string;
+  deleted?: boolean;
+  imported_from?: ImportedFrom; // of this version
+  receipt: Receipt;
+}
+
+export interface DocumentHit extends Document {
+  score: number;
+  snippet: string;
+}

@@ -1,0 +1,91 @@
+import type { ImportedFrom, Receipt } from './ledger';
+import type { Role } from './people';
+
+export interface Message {
+  msg_id: string;
+  tenant_id: string;
+  room_id: string;
+  room_seq: number;
+  sender_id: string;
+  sent_at: string;
+  // "entry" is the app's own, for other entries of the timeline (store/entries.ts).
+  type: 'text' | 'system' | 'entry';
+  body: { text: string; mentions?: string[] };
+  reply_to: string | null;
+  thread?: string; // the msg_id of the message that began the thread
+  attachments: unknown[];
+  imported_from?: ImportedFrom;
+  receipt: Receipt;
+}
+
+// Entry is anything in a room's timeline. Its body is null once it is redacted.
+export interface Entry {
+  kind: 'entry.v2';
+  entry_id: string;
+  tenant_id: string;
+  room_id: string;
+  room_seq: number;
+  author_id: string;
+  sent_at: string;
+  type: string; // message, edit, reaction, redaction, pin, membership, proposal, and what later servers have
+  target?: string; // the entry_id of what it is about
+  reply_to?: string;
+  thread?: string;
+  body: { content_type: string; json?: Record<string, unknown>; bytes?: string } | null;
+  salt?: string;
+  redacted?: { at: string; by: string; room_seq: number };
+  imported_from?: ImportedFrom;
+  receipt: Receipt;
+}
+
+export interface EntryAnswer {
+  entry: Entry;
+}
+
+export interface RoomSummary {
+  room_id: string;
+  name: string;
+  mode: 'internal';
+  created_at: string;
+  // The room can be read, and nothing more.
+  status?: 'ended';
+}
+
+// RoomEntry is a room in the list; a room that one may join but is no member of has
+// neither last_seq nor last_message, as one that can't be read (details_error).
+export interface RoomEntry extends RoomSummary {
+  member: boolean;
+  alike?: true;
+  // How far the person has read it, on whichever device.
+  read?: { read_seq: number; unread: number; mentions: number };
+  last_seq?: number;
+  last_message?: Message | null;
+  // How many of the entries up to last_seq are messages; absent where the server doesn't say.
+  messages?: number;
+  details_error?: { code: string; message: string };
+}
+
+export interface RoomPolicy {
+  max_message_bytes: number;
+  retention_days: number;
+  join: 'invite' | 'tenant';
+}
+
+export interface Room extends RoomSummary {
+  tenant_id: string;
+  policy: RoomPolicy;
+  // Who owns the room once its last owner is gone.
+  heir?: string;
+  last_seq: number;
+  available_from: number;
+}
+
+// RoomEvent is what GET /api/events streams; the event's id is its cursor.
+export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
+  | { event: 'message.created'; payload: { message: Message } }
+  | { event: 'entry.created'; payload: { entry: Entry } }
+  | { event: 'room.created'; payload: RoomSummary }
+  | { event: 'room.member_joined'; payload: { user_id: string; role?: Role | null } }
+  | { event: 'room.left'; payload: { user_id: string } } // oneself
+  | { event: 'room.gap'; payload: { from_seq: number; available_from: number } }
+);
