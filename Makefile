@@ -8,7 +8,7 @@ CHAOS ?= 30m
 # Runs go test, with a line for each package and each long test.
 PROGRESS := $(GO) run ./test/progress
 
-.PHONY: help run app test deps check bench chaos soak fuzz release
+.PHONY: help run app test modules packages deps check bench chaos soak fuzz release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,17 +22,22 @@ app: ## build the app that the server embeds, transport/web/dist, from its sourc
 # What a test needs and doesn't find makes it fail; UBL_NEED_ALL= leaves it out.
 test soak: export UBL_NEED_ALL ?= 1
 
-# What takes longest begins first. The modules beside it take a minute, and say early what fails.
-LONGEST := ./test/chaos ./test/web ./cluster
+# What takes longest begins first.
+LONGEST := ./cluster ./test/chaos ./test/web ./cmd/ubl ./test/actors ./test/e2e ./storage ./test/mcp ./actors/tenant ./test/powerloss ./transport/mcp ./transport/api
 
 # Properties are tried on the same few cases each time. check has vetted everything.
 test: export RAPID_SEED ?= 1
 test: export RAPID_CHECKS ?= 50
 test: deps check ## check the code and run every test with the race detector
+	$(MAKE) -j 2 packages modules
+
+packages: # the program's own
+	$(PROGRESS) -race -vet=off -timeout 40m $(LONGEST) ./...
+
+modules: # those beside it, while packages wait for clusters and browsers
 	cd deploy/release && $(GO) vet ./... && $(GO) test -vet=off ./...
 	cd test/tools/manifests && $(GO) vet ./... && $(GO) test -vet=off -short ./...
 	cd test/bench && $(GO) vet ./... && $(GO) test -vet=off ./...
-	$(PROGRESS) -race -vet=off -timeout 40m $(LONGEST) ./...
 
 soak: export UBL_SOAK := 1
 soak: export UBL_SCREENSHOTS ?= $(CURDIR)/test/web/screenshots

@@ -69,11 +69,12 @@ func checkForms(atoms [][]byte) error {
 		members, _ := doc.(map[string]any)
 		kind, _ := members["kind"].(string)
 		of := members["ref_action_cid"]
-		if did, ok := members["did"].(string); ok {
+		if did, ok := members["did"].(string); ok { // an action
 			of = members["cid"]
 			known[of] = slices.Contains(ubl.Dids(), ubl.Did(did))
 		}
-		form := Forms()[kind]
+		did, _ := members["did"].(string)
+		form := formOf(kind, did)
 		if form == nil || !known[of] {
 			continue
 		}
@@ -115,3 +116,55 @@ var Forms = sync.OnceValue(func() map[string]*jsonschema.Schema {
 		ubl.EffectV2: compiler.MustCompile(base + "ubl.ledger." + ubl.EffectV2),
 	}
 })
+
+// formsOf are the schemas of single acts that were needed, by kind and act.
+var formsOf sync.Map
+
+// formOf is the schema of an atom of an act, nil for a kind without one.
+func formOf(kind, did string) *jsonschema.Schema {
+	whole := Forms()[kind]
+	if whole == nil || did == "" {
+		return whole
+	}
+	key := kind + " " + did
+	if form, ok := formsOf.Load(key); ok {
+		return form.(*jsonschema.Schema)
+	}
+	form := formAbout(whole, did)
+	formsOf.Store(key, form)
+	return form
+}
+
+// formAbout is a schema without the conditions on other acts. They say nothing of this one, and to
+// try each costs more than all else in a check.
+func formAbout(whole *jsonschema.Schema, did string) *jsonschema.Schema {
+	form := *whole
+	form.AllOf = nil
+	for _, part := range whole.AllOf {
+		if others(part, did) {
+			continue
+		}
+		if part.Ref != nil {
+			through := *part
+			through.Ref = formAbout(part.Ref, did)
+			part = &through
+		}
+		form.AllOf = append(form.AllOf, part)
+	}
+	return &form
+}
+
+// others reports whether a part of a schema is only a condition on acts of other names.
+func others(part *jsonschema.Schema, did string) bool {
+	if part.If == nil || part.Else != nil {
+		return false
+	}
+	switch of := part.If.Properties["did"]; {
+	case of == nil:
+		return false
+	case of.Const != nil:
+		return *of.Const != did
+	default:
+		return of.Enum != nil && !slices.Contains(of.Enum.Values, any(did))
+	}
+}

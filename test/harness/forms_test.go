@@ -2,7 +2,10 @@ package harness
 
 import (
 	"bytes"
+	"slices"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"ubl"
 )
@@ -26,5 +29,33 @@ func TestForms(t *testing.T) {
 		if checkForms(spoiled) == nil {
 			t.Errorf("%q instead of %q is taken", to, from)
 		}
+	}
+}
+
+// TestFormOfOneAct: what is left of the schema for one act has all its conditions on that act and
+// on acts in general, and none on others.
+func TestFormOfOneAct(t *testing.T) {
+	whole := Forms()[ubl.ActionV2].AllOf[0].Ref
+	kept := map[*jsonschema.Schema]bool{}
+	for _, did := range ubl.Dids() {
+		one := formOf(ubl.ActionV2, string(did)).AllOf[0].Ref
+		for _, condition := range one.AllOf {
+			kept[condition] = true
+		}
+		if len(one.AllOf) > 4 {
+			t.Errorf("%s has %d conditions", did, len(one.AllOf))
+		}
+		for _, condition := range whole.AllOf {
+			holds := condition.If.Properties["did"].Validate(string(did)) == nil
+			if holds && !slices.Contains(one.AllOf, condition) {
+				t.Errorf("%s lacks the condition %s", did, condition.Location)
+			}
+			if condition.Then == nil || condition.Required != nil || condition.Properties != nil || condition.Ref != nil {
+				t.Errorf("%s says something of all acts, too", condition.Location)
+			}
+		}
+	}
+	if len(kept) != len(whole.AllOf) {
+		t.Errorf("%d of %d conditions are on some act", len(kept), len(whole.AllOf))
 	}
 }

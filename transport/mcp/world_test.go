@@ -3,11 +3,14 @@ package mcp_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -78,7 +81,7 @@ func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
 func (w *world) node(t testing.TB, change ...func(*mcp.Options)) *mcp.Server {
 	t.Helper()
 	o := mcp.Options{
-		Acts:  api.New(api.Options{Asker: envelope.Entering(w.Runtime), Now: w.Clock.Now, Version: "test"}).Acts(),
+		Acts:  actsOf(envelope.Entering(w.Runtime)),
 		Asker: envelope.Entering(w.Runtime), Feed: w.Runtime,
 		SessionKeys: func() [][]byte { return [][]byte{bytes.Repeat([]byte("k"), 32)} }, Version: "test", Instructions: "Be kind.",
 	}
@@ -90,6 +93,37 @@ func (w *world) node(t testing.TB, change ...func(*mcp.Options)) *mcp.Server {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// described are the API's tools, whose descriptions take a good part of a second to make under
+// the race detector. All worlds have the same; each act asks the world that its context names.
+var described = sync.OnceValue(func() []envelope.Act {
+	return api.New(api.Options{Asker: named{}, Now: time.Now, Version: "test"}).Acts()
+})
+
+// named asks whom the context names under its own type.
+type named struct{}
+
+// Ask implements [ubl.Asker].
+func (named) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error) {
+	return ctx.Value(named{}).(ubl.Asker).Ask(ctx, to, cmd)
+}
+
+// actsOf are the API's tools over whom they are to ask.
+func actsOf(asker ubl.Asker) []envelope.Act {
+	acts := slices.Clone(described())
+	for i := range acts {
+		do, stream := acts[i].Do, acts[i].Stream
+		acts[i].Do = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+			return do(context.WithValue(ctx, named{}, asker), args)
+		}
+		if stream != nil {
+			acts[i].Stream = func(ctx context.Context, args json.RawMessage, piece func(string)) (json.RawMessage, error) {
+				return stream(context.WithValue(ctx, named{}, asker), args, piece)
+			}
+		}
+	}
+	return acts
 }
 
 // open serves a node on a port of its own.
