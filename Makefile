@@ -31,7 +31,10 @@ test: export RAPID_CHECKS ?= 50
 test: deps check ## check the code and run every test with the race detector
 	$(MAKE) -j 2 packages modules
 
+# Those that start the program share one.
+packages: export UBL_BIN ?= $(CURDIR)/.cache/ubl
 packages: # the program's own
+	$(GO) build -o .cache/ubl ./cmd/ubl
 	$(PROGRESS) -race -vet=off -timeout 40m $(LONGEST) ./...
 
 modules: # those beside it, while packages wait for clusters and browsers

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 	"ubl"
 	"ubl/portal/stdio"
+	"ubl/test/built"
 	"ubl/test/nameserver"
 	"ubl/transport/mcp/script"
 )
@@ -26,18 +28,21 @@ import (
 func TestMain(m *testing.M) {
 	script.RunIfChild()
 	stdio.RunIfChild()
-	testscript.Main(m, map[string]func(){"ubl": main})
+	built.Main(m)
 }
 
 // The transcripts in testdata/script run the real program, each in a directory
 // of its own.
 func TestScripts(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.Symlink(built.Path(t), filepath.Join(bin, "ubl")); err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
-			// Under the race detector every process would sleep a second at its end.
-			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("TZ", "UTC") // people are told times by their own clock
 			e.Values[resolverKey{}] = new(*nameserver.Server)
 			return nil

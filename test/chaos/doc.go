@@ -57,7 +57,7 @@
 // TestEveryFault and a case of each kind are part of `make test`. UBL_SOAK=1 runs
 // all cases and TestChaosShort, as `make soak` does; what is left out says which
 // other test has the same kind of fault. TestChaosLong runs while CHAOS_DURATION
-// says, and writes test/chaos/results. CHAOS_SEED repeats the faults of a run (not its timing). UBL_BIN names a
+// says, and writes test/chaos/results. CHAOS_SEED repeats the faults of a run (not its timing). UBL_CHAOS_BIN names a
 // binary to test instead of one built here with the tag "chaos", which adds the
 // clock that can be moved and the steps at which a process kills itself.
 // CHAOS_KEEP=1 keeps directories and logs.

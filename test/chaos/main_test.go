@@ -21,7 +21,7 @@ var durationFlag = flag.Duration("duration", 0, "how long faults last; 0 takes C
 
 // program is the program under test, built once for all tests.
 var program = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv("UBL_BIN"); path != "" {
+	if path := os.Getenv("UBL_CHAOS_BIN"); path != "" {
 		return filepath.Abs(path)
 	}
 	dir, err := os.MkdirTemp("", prefix()+"bin-")

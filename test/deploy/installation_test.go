@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"ubl/test/built"
 	"ubl/test/need"
 
 	"ubl"
@@ -54,7 +55,7 @@ func newInstallation(t *testing.T) *installation {
 // args is a node's command line; the program is ours.
 func (i *installation) args(image *image, s service, name string) []string {
 	args, _ := image.command(s)
-	args[0] = program(i.t)
+	args[0] = built.Path(i.t)
 	for n := range args {
 		args[n] = i.at.in(name).Replace(args[n])
 	}

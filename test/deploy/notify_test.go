@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"ubl/test/built"
 )
 
 // TestUnitIsTold stands in systemd's place: a unit of Type=notify hears READY=1 once requests
@@ -30,7 +32,7 @@ func TestUnitIsTold(t *testing.T) {
 		}
 	}
 	p := newProcess(t, "ubl",
-		[]string{program(t), "serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data")},
+		[]string{built.Path(t), "serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data")},
 		[]string{"NOTIFY_SOCKET=" + socket.LocalAddr().String()})
 	p.start()
 	told("READY=1")

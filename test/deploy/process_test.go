@@ -1,51 +1,17 @@
 package deploy
 
 import (
-	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"ubl/test/built"
 )
 
-// binary is the program that UBL_BIN names, else one that is built for all tests. The
-// Dockerfile's own build is a test in test/tools/manifests.
-var binary = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv("UBL_BIN"); path != "" {
-		return filepath.Abs(path)
-	}
-	dir, err := os.MkdirTemp("", "ubl-deploy-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "ubl")
-	if out, err := exec.Command("go", "build", "-o", path, "ubl/cmd/ubl").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("couldn't build the program: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
-func TestMain(m *testing.M) {
-	path, err := binary() // before any test's deadline begins; each says so where it failed
-	code := m.Run()
-	if err == nil && os.Getenv("UBL_BIN") == "" {
-		_ = os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
-}
-
-func program(t *testing.T) string {
-	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+func TestMain(m *testing.M) { built.Main(m) }
 
 // process is one that runs in the place of a container.
 type process struct {
@@ -131,7 +97,7 @@ func (w *tail) String() string {
 // and returns what it printed.
 func run(t *testing.T, env []string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(program(t), args...)
+	cmd := exec.Command(built.Path(t), args...)
 	cmd.Env = append([]string{}, env...)
 	var errs strings.Builder
 	cmd.Stderr = &errs

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ubl/test/built"
 )
 
 // TestDocumentedCommandsExist: every ubl command of the handbooks is one that
@@ -19,7 +21,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 			words := strings.Fields(line)
 			sub := subcommand(words)
 			if _, ok := help[sub]; !ok {
-				out, err := exec.Command(program(t), append(strings.Fields(sub), "--help")...).CombinedOutput()
+				out, err := exec.Command(built.Path(t), append(strings.Fields(sub), "--help")...).CombinedOutput()
 				if err != nil {
 					t.Errorf("%s: %q: %s", name, line, out)
 				}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"ubl/test/built"
 	"ubl/test/need"
 )
 
@@ -22,7 +23,7 @@ func units(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	unit := filepath.Join(dir, "ubl.service")
-	writeFile(t, unit, strings.ReplaceAll(readFile(t, "ubl.service"), "ExecStart=ubl ", "ExecStart="+program(t)+" "), 0o644)
+	writeFile(t, unit, strings.ReplaceAll(readFile(t, "ubl.service"), "ExecStart=ubl ", "ExecStart="+built.Path(t)+" "), 0o644)
 	if err := os.Mkdir(unit+".d", 0o755); err != nil {
 		t.Fatal(err)
 	}

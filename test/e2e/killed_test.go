@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ubl/test/built"
 	"ubl/test/ports"
 )
 
@@ -28,9 +29,7 @@ type acknowledged struct {
 func TestUpgradeOfAKilledNode(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	path, err := binary()
-	must(t, err)
-	n := &node{t: t, path: path, dir: filepath.Join(t.TempDir(), "data"), addr: ports.Free(t), log: &tail{}}
+	n := &node{t: t, path: built.Path(t), dir: filepath.Join(t.TempDir(), "data"), addr: ports.Free(t), log: &tail{}}
 	must(t, os.Mkdir(n.dir, 0o700))
 	if out, err := exec.Command("tar", "-xzf", "testdata/killed/data.tar.gz", "-C", n.dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -20,34 +19,14 @@ import (
 	"testing"
 	"time"
 
+	"ubl/test/built"
 	"ubl/test/ports"
 )
-
-// binary builds the program once for all tests.
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "ubl-e2e-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "ubl")
-	out, err := exec.Command("go", "build", "-o", path, "ubl/cmd/ubl").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("couldn't build the program: %w\n%s", err, out)
-	}
-	return path, nil
-})
 
 // patience bounds a test. It guards against hanging only.
 const patience = 5 * time.Minute
 
-func TestMain(m *testing.M) {
-	path, err := binary() // before any test's deadline begins; each says so where it failed
-	code := m.Run()
-	if err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { built.Main(m) }
 
 // node is a data directory and the process over it, if one runs.
 type node struct {
@@ -84,9 +63,7 @@ func (w *tail) String() string { w.mu.Lock(); defer w.mu.Unlock(); return string
 // newNode picks a free port and starts a process over a new directory.
 func newNode(t *testing.T, args ...string) *node {
 	t.Helper()
-	path, err := binary()
-	must(t, err)
-	return newNodeOf(t, path, args...)
+	return newNodeOf(t, built.Path(t), args...)
 }
 
 // newNodeOf is newNode of another program.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ubl/test/built"
 	"ubl/test/need"
 	"ubl/test/ports"
 )
@@ -132,12 +133,8 @@ func section(t *testing.T, name string) string {
 // a message, and then what the README says, in one shell.
 func TestReadmeGrow(t *testing.T) {
 	need.Tool(t, "bash")
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	if err := os.Symlink(path, filepath.Join(dir, "ubl")); err != nil {
+	if err := os.Symlink(built.Path(t), filepath.Join(dir, "ubl")); err != nil {
 		t.Fatal(err)
 	}
 	script := `set -e

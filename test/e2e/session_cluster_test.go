@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ubl/test/built"
 	"ubl/test/ports"
 )
 
@@ -18,9 +19,7 @@ import (
 // sign-in link: from then on it takes requests.
 func newCluster(t *testing.T, args ...string) []*node {
 	t.Helper()
-	path, err := binary()
-	must(t, err)
-	return newClusterOf(t, path, args...)
+	return newClusterOf(t, built.Path(t), args...)
 }
 
 // newClusterOf is newCluster of another program.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"ubl/test/built"
 	"ubl/test/need"
 	"ubl/test/ports"
 )
@@ -82,17 +83,16 @@ type server struct{ url, token string }
 
 func serve(t *testing.T) *server {
 	t.Helper()
-	program, dir, address := filepath.Join(t.TempDir(), "ubl"), t.TempDir(), ports.Free(t)
-	run(t, ".", "go", "build", "-o", program, "ubl/cmd/ubl")
-	process := exec.Command(program, "serve", "--data", dir, "--listen", address, "--log-level", "warn")
+	dir, address := t.TempDir(), ports.Free(t)
+	process := exec.Command(built.Path(t), "serve", "--data", dir, "--listen", address, "--log-level", "warn")
 	process.Stderr = t.Output()
 	must(t, process.Start())
 	t.Cleanup(func() {
 		_ = process.Process.Kill()
 		_ = process.Wait()
 	})
-	run(t, ".", program, "health", "--wait", "60s", "--url", "http://"+address)
-	token := run(t, ".", program, "token", "ana@acme.com", "--data", dir)
+	run(t, ".", built.Path(t), "health", "--wait", "60s", "--url", "http://"+address)
+	token := run(t, ".", built.Path(t), "token", "ana@acme.com", "--data", dir)
 	return &server{"http://" + address, strings.TrimSpace(token)}
 }
 

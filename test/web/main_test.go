@@ -40,6 +40,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"ubl/test/built"
 	"ubl/test/need"
 )
 
@@ -51,22 +52,6 @@ var pictures = os.Getenv("UBL_SCREENSHOTS")
 
 // scratch is a folder for the program and the browser's profile.
 var scratch = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "ubl-web-") })
-
-// program is the program under test, built once for all tests.
-var program = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv("UBL_BIN"); path != "" {
-		return filepath.Abs(path)
-	}
-	dir, err := scratch()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "ubl")
-	if out, err := exec.Command("go", "build", "-o", path, "ubl/cmd/ubl").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("couldn't build the program: %w\n%s", err, out)
-	}
-	return path, nil
-})
 
 // chromium is one browser process for all tests, and how to end it. Who shares it
 // has a browser context of their own.
@@ -142,6 +127,7 @@ func TestMain(m *testing.M) {
 	if dir, err := scratch(); err == nil {
 		_ = os.RemoveAll(dir)
 	}
+	built.Remove()
 	os.Exit(code)
 }
 

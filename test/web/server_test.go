@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"ubl/test/built"
 	"ubl/test/poll"
 	"ubl/test/ports"
 )
@@ -106,9 +107,7 @@ func threeNodes(t *testing.T, flags ...string) *server {
 
 func newNode(t *testing.T, flags ...string) *node {
 	t.Helper()
-	path, err := program()
-	must(t, err)
-	n := &node{t: t, program: path, dir: filepath.Join(t.TempDir(), "data"), address: ports.Free(t), flags: flags}
+	n := &node{t: t, program: built.Path(t), dir: filepath.Join(t.TempDir(), "data"), address: ports.Free(t), flags: flags}
 	t.Cleanup(func() {
 		n.kill()
 		if t.Failed() {

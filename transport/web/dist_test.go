@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ubl/test/built"
 	"ubl/test/need"
 )
 
@@ -28,9 +29,7 @@ func TestApp(t *testing.T) {
 		compare(t, os.DirFS(filepath.Join(dir, "built")), os.DirFS("dist"))
 	})
 	t.Run("npm test", func(t *testing.T) {
-		server := filepath.Join(dir, "ubl") // some of them talk to it
-		run(t, ".", "go", "build", "-o", server, "ubl/cmd/ubl")
-		t.Setenv("UBL_BIN", server)
+		t.Setenv("UBL_BIN", built.Path(t)) // some of them talk to it
 		run(t, app, "npm", "test")
 	})
 }
