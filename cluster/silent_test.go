@@ -1,9 +1,16 @@
 package cluster
 
 import (
+	"context"
+	"net"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"ubl"
 	"ubl/test/poll"
@@ -77,6 +84,70 @@ func TestSlowIsNotSilent(t *testing.T) {
 	close(f.release)
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// swallowing is a connection that can fall silent without an end, as one over a cable that was
+// pulled: what is written is lost, and nothing comes.
+type swallowing struct {
+	net.Conn
+	silent *atomic.Bool
+}
+
+func (c swallowing) Write(b []byte) (int, error) {
+	if c.silent.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+func (c swallowing) Read(b []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(b)
+		if !c.silent.Load() || err != nil {
+			return n, err
+		}
+	}
+}
+
+// TestSilentConnection: a question whose connection has fallen silent, while its node answers
+// over others, is asked again over a new one. The silent one would be noticed by itself after
+// keepaliveEvery, if ever.
+func TestSilentConnection(t *testing.T) {
+	w := newWorld(t, 2, nil)
+	f := &fragile{release: make(chan struct{})}
+	close(f.release)
+	for _, n := range w.nodes {
+		n.Attach(f)
+	}
+	leader := w.led(w.nodes[0].engine.Partition(healthy.Group()))
+	asker := w.nodes[0]
+	if asker == leader {
+		asker = w.nodes[1]
+	}
+	var silent atomic.Bool
+	conn, err := grpc.NewClient("passthrough:///"+leader.server, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})), grpc.WithContextDialer(func(ctx context.Context, to string) (net.Conn, error) {
+			c, err := asker.mesh.DialGRPC(ctx, to)
+			return swallowing{c, &silent}, err
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asker.conns.drop(leader.server)
+	asker.conns.mu.Lock()
+	asker.conns.open[leader.server] = conn
+	asker.conns.mu.Unlock()
+	ask := func() {
+		if _, err := asker.Ask(t.Context(), healthy, ubl.RoomHead{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask()
+	silent.Store(true)
+	ask()
+	if conn.GetState() != connectivity.Shutdown {
+		t.Error("the silent connection is kept")
 	}
 }
 

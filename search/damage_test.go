@@ -24,10 +24,11 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 		})
 		return out
 	}
+	random := rand.New(rand.NewPCG(1, 1))
 	for name, damage := range map[string]func(path string, size int64) error{
 		"deleted":   func(path string, _ int64) error { return os.Remove(path) },
 		"emptied":   func(path string, _ int64) error { return os.Truncate(path, 0) },
-		"cut":       func(path string, size int64) error { return os.Truncate(path, rand.Int64N(size+1)) },
+		"cut":       func(path string, size int64) error { return os.Truncate(path, random.Int64N(size+1)) },
 		"scribbled": func(path string, size int64) error { return scribble(path, size) },
 	} {
 		t.Run(name, func(t *testing.T) {

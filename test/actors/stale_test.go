@@ -113,14 +113,13 @@ func TestRetriesOnAFullDisk(t *testing.T) {
 			to = other
 		}
 		wg.Go(func() {
-			for time.Now().Before(end) {
+			for n := 100; time.Now().Before(end); n = 100 + n%100 + 1 {
 				c := ubl.SendMessage{Request: h.Request(ana), Text: "x"}
 				if s, err := ubl.Ask[*ubl.Sent](context.Background(), h.Runtime, to, c); err == nil {
 					mu.Lock()
 					all = append(all, acked{to, c, s.RoomSeq})
 					mu.Unlock()
 				}
-				n := 100 + rand.IntN(100)
 				_, _ = h.Ask(context.Background(), to, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &n}})
 			}
 		})
