@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"ubl"
@@ -27,7 +28,7 @@ func (c *scrubCmd) accept(ctx context.Context, p *program) error {
 		return err
 	}
 	for _, l := range losses {
-		fmt.Fprintf(p.out, "partition %d: %s; %s\n", l.Partition, lost(l, len(l.Ledgers)), kept(l))
+		fmt.Fprintf(p.out, "partition %d: %s; %s\n", l.Partition, lost(l, math.MaxInt), kept(l))
 	}
 	if err := p.withNode(ctx, c.Data, func(*node) error { return nil }); err != nil { // which receipts it
 		return fmt.Errorf("given up, and not yet receipted, which the server's start does: %w", err)
@@ -43,17 +44,18 @@ func kept(l storage.Loss) string {
 	return "the journal is kept as " + l.Kept
 }
 
-// shownLedgers is how many ledgers a receipt names; the command names all that were noted.
-const shownLedgers = 10
+// shownLedgers is how many ledgers of a kind a receipt names, and how many rooms of each,
+// so that what it says is a message. The command names all that were noted.
+const shownLedgers = 5
 
 // lost says what is missing of a journal, and what nobody can know, naming at most so
-// many ledgers.
+// many ledgers, and rooms of each.
 func lost(l storage.Loss, shown int) string {
 	if l.To == 0 {
 		return fmt.Sprintf("all records before %d are there, and nothing says whether there were more", l.From)
 	}
 	text := fmt.Sprintf("records %d to %d are lost", l.From, l.To)
-	known, maybe := lostParts(l)
+	known, maybe := lostParts(l, shown)
 	if len(known) > 0 {
 		text += ": " + some(known, shown, 0)
 	}
@@ -68,15 +70,19 @@ func lost(l storage.Loss, shown int) string {
 }
 
 // lostParts tells of the ledgers that have lost something, and of those that may have.
-func lostParts(l storage.Loss) (known, maybe []string) {
+func lostParts(l storage.Loss, shown int) (known, maybe []string) {
 	for _, ledger := range l.Ledgers {
 		if ledger.Newest == 0 {
 			maybe = append(maybe, fmt.Sprintf("%s (kept up to atom %d)", clean(ledger.Group), ledger.Kept))
 			continue
 		}
 		text := fmt.Sprintf("%s keeps its atoms up to %d and lost %d to %d", clean(ledger.Group), ledger.Kept, ledger.Kept+1, ledger.Newest)
-		for i, run := range ledger.Runs {
-			text += [...]string{", among them ", ", "}[min(i, 1)] + lostRun(run)
+		var runs []string
+		for _, run := range ledger.Runs {
+			runs = append(runs, lostRun(run))
+		}
+		if len(runs) > 0 {
+			text += ", among them " + some(runs, shown, 0)
 		}
 		known = append(known, text)
 	}
@@ -111,9 +117,9 @@ func some(list []string, shown, more int) string {
 // lossFields is what a receipt knows of a loss. Lists are texts: an act of the platform
 // says what it has in plain values.
 func lossFields(l storage.Loss) ubl.Fields {
-	known, maybe := lostParts(l)
+	known, maybe := lostParts(l, shownLedgers)
 	fields := ubl.Fields{ubl.Int("partition", int64(l.Partition)), ubl.Int("record_from", int64(l.From)), ubl.Int("record_to", int64(l.To)),
-		ubl.Str("tenants", some(l.Groups, shownLedgers, 0)), ubl.Str("lost", some(known, shownLedgers, 0)),
+		ubl.Str("tenants", strings.Join(l.Groups[:min(len(l.Groups), shownLedgers)], " ")), ubl.Str("lost", some(known, shownLedgers, 0)),
 		ubl.Int("atoms_lost", atomsLost(l)), ubl.Int("records_unread", int64(l.Unread))}
 	if l.Unread > 0 {
 		fields = append(fields, ubl.Str("may_be_of", some(maybe, shownLedgers, l.More)))
