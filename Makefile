@@ -8,7 +8,7 @@ CHAOS ?= 30m
 # Runs go test, with a line for each package and each long test.
 PROGRESS := $(GO) run ./test/progress
 
-.PHONY: help run app test modules packages deps check bench chaos soak fuzz release
+.PHONY: help run app test modules packages deps check bench chaos soak soak-chaos soak-web soak-cluster soak-rest soak-random fuzz release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ app: ## build the app that the server embeds, transport/web/dist, from its sourc
 	./transport/web/app/build.sh
 
 # What a test needs and doesn't find makes it fail; UBL_NEED_ALL= leaves it out.
-test soak: export UBL_NEED_ALL ?= 1
+test: export UBL_NEED_ALL ?= 1
 
 # What takes longest begins first.
 LONGEST := ./cluster ./test/chaos ./test/web ./cmd/ubl ./test/actors ./test/e2e ./storage ./test/mcp ./actors/tenant ./test/powerloss ./transport/mcp ./transport/api
@@ -42,13 +42,29 @@ modules: # those beside it, while packages wait for clusters and browsers
 	cd test/tools/manifests && $(GO) vet ./... && $(GO) test -vet=off -short ./...
 	cd test/bench && $(GO) vet ./... && $(GO) test -vet=off ./...
 
-soak: export UBL_SOAK := 1
-soak: export UBL_SCREENSHOTS ?= $(CURDIR)/test/web/screenshots
-soak: export RAPID_CHECKS ?= 2000
-soak: deps check ## run the tests with every long matrix and new seeds, then chaos; writes test/*/results
-	$(PROGRESS) -results -p 1 -race -vet=off -timeout 3h ./...
+# A soak is done whole or part by part, on as many days: each part puts what it did into the same
+# file, each package as soon as it has ended. RUN names some of a part's tests, and PACKAGES some of
+# the rest, where the whole part takes too long for a machine.
+PARTS := chaos web cluster rest random
+PART  ?= $(PARTS)
+RUN   ?=
+SOAK  := $(PROGRESS) -results -p 1 -race -vet=off -timeout $(or $(SOAK_TIMEOUT),170m) $(if $(RUN),-run '$(RUN)')
+SOAKS := $(PARTS:%=soak-%)
+$(if $(filter-out $(PARTS),$(PART)),$(error PART is some of: $(PARTS)))
+
+soak $(SOAKS): export UBL_SOAK := 1
+soak $(SOAKS): export UBL_NEED_ALL ?= 1
+soak $(SOAKS): export UBL_SCREENSHOTS ?= $(CURDIR)/test/web/screenshots
+soak $(SOAKS): export RAPID_CHECKS ?= 2000
+soak: deps check $(PART:%=soak-%) ## run every long matrix with new seeds, or PART="chaos web cluster rest random"; writes SOAK.md
+
+soak-chaos: ; $(SOAK) ./test/chaos
+soak-web: ; $(SOAK) ./test/web
+soak-cluster: ; $(SOAK) ./cluster
+soak-rest:
+	$(SOAK) $(or $(PACKAGES),$$($(GO) list ./... | grep -vE '^ubl/(test/chaos|test/web|cluster)$$'))
 	cd test/tools/manifests && $(GO) test ./...
-	$(MAKE) chaos
+soak-random: ; $(MAKE) chaos
 
 deps: # what the tests need beyond Go
 	@./test/tools/deps.sh

@@ -3,6 +3,7 @@ package ubl
 import (
 	"cmp"
 	_ "embed"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -209,10 +210,14 @@ func styled(r rune) bool {
 	return len(plain) == 1 && (plain[0] >= '0' && plain[0] <= '9' || plain[0]|0x20 >= 'a' && plain[0]|0x20 <= 'z')
 }
 
-// isAddress reports whether a name would be taken for a mail address, for one of the
-// web, or for an id.
+// isAddress reports whether a name would be taken for a mail address, also one that is
+// spelled out, for one of the web, or for an id.
 func isAddress(name string) bool {
 	plain := strings.TrimSpace(norm.NFKC.String(strings.Map(wide, name)))
+	plain = spelledDot.ReplaceAllString(spelledAt.ReplaceAllString(plain, "${1}@${2}"), ".")
+	if spelledOut.MatchString(plain) {
+		return true
+	}
 	for rest := plain; ; {
 		before, after, found := strings.Cut(rest, "@")
 		if !found {
@@ -225,6 +230,15 @@ func isAddress(name string) bool {
 	}
 	return strings.Contains(plain, "://") || len(plain) > 2 && plain[1] == ':' && validID(plain, plain[:2], len(plain), ":")
 }
+
+// How addresses are spelled for people: ceo[at]acme.com, ceo (at) acme (dot) com, and ceo
+// at acme dot com. The blanks about an at in brackets stay, as those about @ do. By itself
+// "at" is a word like others.
+var (
+	spelledAt  = regexp.MustCompile(`(?i)( ?)[\[({<] ?(?:at|@) ?[\])}>]( ?)`)
+	spelledDot = regexp.MustCompile(`(?i) ?[\[({<] ?(?:dot|\.) ?[\])}>] ?`)
+	spelledOut = regexp.MustCompile(`(?i)\S (?:at|@) ?\S+ dot \pL`)
+)
 
 // wide leaves out spaces that are hardly seen: all but those as wide as a letter.
 func wide(r rune) rune {

@@ -16,7 +16,7 @@ func TestCheckName(t *testing.T) {
 	for _, name := range []string{
 		"Ana", "Ana Müller-Lüdenscheidt (QA)", "O’Brien, Seán", "李小龍", "山田 Taro さん カナ", "김 Kim 金", "ㄅㄆ Bopo 波", "עדה", "Анна Петрова",
 		"Ελένη", "محمد علی", "می\u200cخواهم", "क्\u200dष", "क्\u200cष", "Nguyễn Thị Ánh", "e\u0301\u0323 ok", "ไทยดี่", "👩\u200d🔧 Kim", "❤\ufe0f\u200d🔥", "1\ufe0f\u20e3 first", "👍🏽",
-		"Sales & Ops: 2026/Q4", "C++ / C#", "general", "会議", "@here", "price @ 5", "price @ 5.50 each", "Ana @ Acme", "Ana @Acme Inc.", "‼\ufe0f", "👩🏽\u200d🔧", "a : b", "x:", "1ª planta", "m² ½ ™ № 5", "Über", strings.Repeat("é", 128),
+		"Sales & Ops: 2026/Q4", "C++ / C#", "general", "会議", "@here", "price @ 5", "price @ 5.50 each", "Ana @ Acme", "Ana @Acme Inc.", "Ana (at) Acme", "Look at main.go", "Meet at the dot", "Lunch at 12 [dot]", "polka dot dress", "‼\ufe0f", "👩🏽\u200d🔧", "a : b", "x:", "1ª planta", "m² ½ ™ № 5", "Über", strings.Repeat("é", 128),
 	} {
 		if err := ubl.CheckName(name); err != nil {
 			t.Errorf("CheckName(%q) = %v", name, err)
@@ -35,7 +35,7 @@ func TestCheckName(t *testing.T) {
 		"Greek and Latin":      {"Οscar"},
 		"Cyrillic and Greek":   {"ноΩ"},
 		"and Hangul":           {"かHan漢한", "カ한"},
-		"an address or an id":  {"ana@acme.com", "Ana <ana@acme.com>", "ana＠acme.com", "ana﹫acme.com", "x @a b@c", "alice@\u200aacme.example", "owner @localhost", "owner @ LocalHost", "owner@ localhost.", "alice\u2009@acme", "alice\u205f@\u202facme", "alice @ acme.example", "alice @acme.example,", "alice@ acme.example", "https://evil.example", "u:0123", "r:general", "t:acme.com", "a:room:r:general"},
+		"an address or an id":  {"ana@acme.com", "Ana <ana@acme.com>", "ana＠acme.com", "ana﹫acme.com", "x @a b@c", "alice@\u200aacme.example", "owner @localhost", "owner @ LocalHost", "owner@ localhost.", "alice\u2009@acme", "alice\u205f@\u202facme", "alice @ acme.example", "alice @acme.example,", "alice@ acme.example", "ceo[at]acme.com", "ceo (at) acme.com", "ceo(AT)acme[dot]com", "ceo [ at ] acme (dot) com", "ceo{at}acme", "ceo<at>acme.com", "ceo［at］acme.com", "ceo[@]acme.com", "ceo at acme dot com", "CEO AT ACME DOT COM", "https://evil.example", "u:0123", "r:general", "t:acme.com", "a:room:r:general"},
 	} {
 		for _, name := range names {
 			err := ubl.CheckName(name)
@@ -67,6 +67,7 @@ func TestFitMemberName(t *testing.T) {
 		"u:boss":                       "",
 		"ceo@\u200aacme":               "",
 		"ceo @ acme.com":               "",
+		"ceo[at]acme.com":              "",
 	} {
 		if got := ubl.FitMemberName(text); got != want {
 			t.Errorf("FitMemberName(%q) = %q, want %q", text, got, want)

@@ -7,11 +7,14 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 	"testing/synctest"
 
+	"ubl"
 	"ubl/storage"
+	"ubl/storage/storetest"
 	"ubl/test/soak"
 )
 
@@ -299,4 +302,66 @@ func TestGiveUpDamagedJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestLossNamesWhoseItIs: a lost record that still reads, sound behind the damage or
+// damaged itself, says which ledger lost which atoms and numbers. Of one that doesn't
+// read, all ledgers of the partition are named with how far they are kept.
+func TestLossNamesWhoseItIs(t *testing.T) {
+	const page = 4096
+	other := ubl.Group{Tenant: "t:other", Shard: "0"}
+	entry := func(w *storetest.Writer) *ubl.Batch {
+		b := message(w, 64)
+		n := w.Head.Seq / 2
+		b.Records[0].Key = binary.BigEndian.AppendUint64([]byte("mr:room\x00"), uint64(n))
+		return b
+	}
+	tests := map[string]struct {
+		spoil func(journal []byte)
+		want  []storage.LostLedger
+		none  uint64 // records that don't read
+	}{
+		"the last, which still reads": {func(j []byte) { j[4*page+bytes.Index(j[4*page:], []byte("action"))] ^= 1 },
+			[]storage.LostLedger{{Group: "t:test|0", Kept: 4, Newest: 6, Runs: []storage.LostRun{{Space: "m", Name: "r:room", From: 3, To: 3}}}}, 0},
+		"the last, which doesn't": {func(j []byte) { clear(j[4*page : 5*page]) },
+			[]storage.LostLedger{{Group: "t:other|0", Kept: 2}, {Group: "t:test|0", Kept: 4}}, 1},
+		"an earlier one, with sound ones behind": {func(j []byte) { clear(j[2*page : 3*page]) },
+			[]storage.LostLedger{{Group: "t:other|0", Newest: 2, Runs: []storage.LostRun{{Space: "m", Name: "r:room", From: 1, To: 1}}},
+				{Group: "t:test|0", Kept: 2, Newest: 6, Runs: []storage.LostRun{{Space: "m", Name: "r:room", From: 3, To: 3}}}}, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				e := open(t, dir, &storage.Options{Partitions: 1})
+				w, o := newWriter(t, e, testGroup), newWriter(t, e, other)
+				for _, w := range []*storetest.Writer{w, w, o, w} {
+					if err := submit(e, entry(w)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				left := copyDir(t, dir)
+				journal, err := os.ReadFile(journalOf(left))
+				if err != nil {
+					t.Fatal(err)
+				}
+				test.spoil(journal)
+				if err := os.WriteFile(journalOf(left), journal, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				again := open(t, left, &storage.Options{AcceptJournalLoss: true, Numbers: numbers()})
+				losses, err := again.Losses()
+				if err != nil || len(losses) != 1 {
+					t.Fatalf("the losses are %+v, %v", losses, err)
+				}
+				l := losses[0]
+				if !reflect.DeepEqual(l.Ledgers, test.want) || l.Unread != test.none {
+					t.Errorf("lost are %+v, and %d that don't read; want %+v and %d", l.Ledgers, l.Unread, test.want, test.none)
+				}
+				if err := errors.Join(e.Close(), again.Close()); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
 }

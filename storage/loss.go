@@ -26,9 +26,14 @@ type Loss struct {
 	// From and To are the records; To is 0 where nothing says whether there were any.
 	From uint64 `json:"from"`
 	To   uint64 `json:"to,omitempty"`
-	// Groups are those that a record behind the damage names, in order. A record that
-	// can't be read may be of others, too.
+	// Groups are those that a lost record names that can still be read, in order.
 	Groups []string `json:"groups,omitempty"`
+	// Ledgers are the same with what each has lost. Where Unread isn't 0 the partition's
+	// others follow, since what can't be read may be theirs. More counts those left out.
+	Ledgers []LostLedger `json:"ledgers,omitempty"`
+	More    int          `json:"more,omitempty"`
+	// Unread counts the lost records that don't say any more whose they were.
+	Unread uint64 `json:"unread,omitempty"`
 	// Reason says what was found, Kept is the name of the damaged journal's copy.
 	Reason string   `json:"reason"`
 	Kept   string   `json:"kept,omitempty"`
@@ -51,7 +56,7 @@ func (p *partition) giveUp(db *bolt.DB, records []record, cause error) error {
 	}
 	if lost, ok := errors.AsType[*lostRecords](cause); ok {
 		loss.To = lost.to
-		loss.Groups = p.groupsBeyond(loss.From)
+		p.gather(&loss, db, records)
 	}
 	if err := p.keepJournal(&loss); err != nil {
 		return err
@@ -68,33 +73,6 @@ func (p *partition) giveUp(db *bolt.DB, records []record, cause error) error {
 	}
 	p.journaled = max(p.journaled, loss.To) // what comes next is told from what was lost
 	return p.makeJournal(db)
-}
-
-// groupsBeyond reads the groups of the journal's records that still can be read.
-func (p *partition) groupsBeyond(from uint64) []string {
-	data, err := os.ReadFile(p.journalPath())
-	if err != nil {
-		return nil
-	}
-	j := &journal{salt: saltOf(journalMagic, p.label)}
-	var groups []string
-	for at := journalPage; at < len(data); at += journalPage {
-		r, ok := j.parse(data[at:])
-		if !ok || r.index < from {
-			continue
-		}
-		ops, _, err := decodeEntry(r.entry, nil)
-		if err != nil {
-			continue
-		}
-		for _, op := range ops {
-			if op.batch != nil {
-				groups = append(groups, op.batch.Group.String())
-			}
-		}
-	}
-	slices.Sort(groups)
-	return slices.Compact(groups)
 }
 
 // keepJournal copies the damaged journal, where there is one.

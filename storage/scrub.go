@@ -304,7 +304,7 @@ func (s *sweep) beginRun(t *tree, key []byte) (n int64, numbered bool) {
 		return 0, false
 	}
 	inside := key[group : len(key)-8]
-	kind, ok := s.kind(inside)
+	kind, ok := kindOf(s.numbers, inside)
 	if !ok {
 		return 0, false
 	}
@@ -322,16 +322,16 @@ func (s *sweep) beginRun(t *tree, key []byte) (n int64, numbered bool) {
 	return n, true
 }
 
-// kind is that of a key without its number: an atom's is the space alone, others end
+// kindOf is that of a key without its number: an atom's is the space alone, others end
 // with a zero byte.
-func (s *sweep) kind(inside []byte) (ubl.Numbers, bool) {
+func kindOf(numbers []ubl.Numbers, inside []byte) (ubl.Numbers, bool) {
 	if len(inside) == 1 && inside[0] == atomSpace {
 		return atomNumbers, true
 	}
 	if len(inside) < 2 || inside[len(inside)-1] != 0 {
 		return ubl.Numbers{}, false
 	}
-	for _, kind := range s.numbers {
+	for _, kind := range numbers {
 		if inside[0] == kind.Space && (kind.Named || len(inside) == 2) && bytes.IndexByte(inside[1:len(inside)-1], 0) < 0 {
 			return kind, true
 		}

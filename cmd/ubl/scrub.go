@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -166,76 +165,6 @@ func of(group string) string {
 		return ""
 	}
 	return " (" + clean(group) + ")"
-}
-
-// accept opens the store without what its journals have lost, and receipts that.
-func (c *scrubCmd) accept(ctx context.Context, p *program) error {
-	store, err := storage.Open(c.Data, &storage.Options{Random: p.random, Now: p.now, AcceptJournalLoss: true})
-	if err != nil {
-		return openHint(c.Data, err)
-	}
-	p.tellRemade(store)
-	losses, err := store.Losses()
-	if err = errors.Join(err, store.Close()); err != nil {
-		return err
-	}
-	if len(losses) == 0 {
-		_, err = fmt.Fprintln(p.out, "no journal has lost anything")
-		return err
-	}
-	for _, l := range losses {
-		fmt.Fprintf(p.out, "partition %d: %s; %s\n", l.Partition, lost(l), kept(l))
-	}
-	if err := p.withNode(ctx, c.Data, func(*node) error { return nil }); err != nil { // which receipts it
-		return fmt.Errorf("given up, and not yet receipted, which the server's start does: %w", err)
-	}
-	return nil
-}
-
-// kept says where the damaged journal is.
-func kept(l storage.Loss) string {
-	if l.Kept == "" {
-		return "there was no journal to keep"
-	}
-	return "the journal is kept as " + l.Kept
-}
-
-// lost says what is missing of a journal.
-func lost(l storage.Loss) string {
-	text := fmt.Sprintf("all records before %d are there, and nothing says whether there were more", l.From)
-	if l.To != 0 {
-		text = fmt.Sprintf("records %d to %d are lost", l.From, l.To)
-	}
-	if len(l.Groups) > 0 {
-		text += ", some of " + strings.Join(l.Groups, ", ")
-	}
-	return text
-}
-
-// announceLosses receipts what an operator gave up, once.
-func (n *node) announceLosses(ctx context.Context) error {
-	losses, err := n.store.Losses()
-	if err != nil {
-		return fmt.Errorf("couldn't read what was given up: %w", err)
-	}
-	for _, l := range losses {
-		req, err := n.request()
-		if err != nil {
-			return err
-		}
-		req.Key = fmt.Sprintf("%s:%s:%d:%d", ubl.DidPlatformJournalLoss, n.store.Incarnation(), l.Partition, l.At)
-		err = n.announce(ctx, req, announcement{to: ubl.OpsRoom, did: ubl.DidPlatformJournalLoss,
-			text: fmt.Sprintf("Given up: in partition %d %s", l.Partition, lost(l)),
-			more: ubl.Fields{ubl.Int("partition", int64(l.Partition)), ubl.Int("record_from", int64(l.From)), ubl.Int("record_to", int64(l.To)),
-				ubl.Str("tenants", strings.Join(l.Groups, " "))}})
-		if err == nil {
-			err = n.store.ForgetLoss(l)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // clusterScrub is how a partition's scrub stands, for the cluster's status.

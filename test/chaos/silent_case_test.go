@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -22,9 +23,15 @@ var (
 	answeredWithin = soak.Of(10*time.Second, 1500*time.Millisecond)
 	// A node whose cable is plugged in again answers within that.
 	healedWithin = soak.Of(15*time.Second, 4*time.Second)
-	// refusedWithin is for a node that knows that too few are left.
-	refusedWithin = soak.Of(8*time.Second, 2*time.Second)
+	// noticedWithin is for a node that may still have to find out that too few are left.
+	noticedWithin = soak.Of(8*time.Second, 2*time.Second)
+	// refusedAtWorst is for one answer of a node that knows.
+	refusedAtWorst = soak.Of(4*time.Second, refusedWithin)
 )
+
+// refusedWithin is for most answers of a node that knows that too few are left, on any
+// machine: nothing is waited for. They take milliseconds with ten busy processes a core.
+const refusedWithin = 2 * time.Second
 
 // silenced is a way to fall silent without a word, and its end.
 type silenced struct {
@@ -86,20 +93,24 @@ func TestWithoutQuorum(t *testing.T) {
 	for _, n := range nodes[:2] {
 		c.must(n.signal(stop))
 	}
-	began, known := time.Now(), false
-	for i := range 6 {
+	refused := func(i int) time.Duration {
 		a := c.say(nodes[2], fmt.Sprintf("without a quorum %d", i))
 		t.Logf("without a quorum: %d, Retry-After %q, after %s: %s", a.status, a.retry, a.took, a.said)
 		if a.status != http.StatusServiceUnavailable || a.retry == "" {
 			t.Errorf("without a quorum it answered %d, Retry-After %q", a.status, a.retry)
 		}
-		if known && a.took > refusedWithin {
-			t.Errorf("it knows and took %s", a.took)
-		}
-		known = true
+		return a.took
 	}
-	if took := time.Since(began); took > 2*refusedWithin {
-		t.Errorf("six answers took %s since the nodes fell silent", took)
+	if took := refused(0); took > noticedWithin {
+		t.Errorf("it took %s to find out", took)
+	}
+	var took []time.Duration // by one that knows
+	for i := range 5 {
+		took = append(took, refused(i+1))
+	}
+	slices.Sort(took)
+	if took[2] > refusedWithin || took[4] > refusedAtWorst {
+		t.Errorf("it knows, and its answers took %s", took)
 	}
 	for _, n := range nodes[:2] {
 		c.must(n.signal(wake))
@@ -107,6 +118,11 @@ func TestWithoutQuorum(t *testing.T) {
 	c.whole()
 	if a := c.say(nodes[2], "with a quorum again"); a.status/100 != 2 {
 		t.Errorf("with a quorum again it answered %d: %s", a.status, a.said)
+	}
+	for _, n := range nodes {
+		for _, wrong := range n.exposed() {
+			t.Errorf("%s: %s", n, wrong)
+		}
 	}
 }
 
@@ -200,7 +216,7 @@ func (c *calm) silence(s silenced) {
 	if s.waits {
 		a := c.say(victim, fmt.Sprintf("%s %d: of itself", s.name, c.victim))
 		c.Logf("%s, %s says of itself: %d, Retry-After %q, after %s", s.name, victim, a.status, a.retry, a.took)
-		if a.status != http.StatusServiceUnavailable || a.retry == "" || a.took > refusedWithin {
+		if a.status != http.StatusServiceUnavailable || a.retry == "" || a.took > noticedWithin {
 			c.Errorf("%s while it is %s: %d, Retry-After %q, after %s", victim, s.name, a.status, a.retry, a.took)
 		}
 	}

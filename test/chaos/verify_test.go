@@ -77,6 +77,7 @@ func (l *load) verify() *verdicts {
 	}
 	for _, n := range w.all() {
 		v.add("logs", n.id, alarms(n.logText()))
+		v.add("files", n.id, n.exposed())
 	}
 	v.add("logs", "processes", w.complaints())
 	v.report(w.t)

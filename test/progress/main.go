@@ -6,8 +6,9 @@
 //
 // Twice as many packages run at a time as there are processors, unless -p says otherwise:
 // those with clusters and browsers wait for most of their time.
-// With -results each package below test/ gets results/SOAK.md in its folder; all other
-// packages share test/results/SOAK.md. It ends as `go test` does.
+// With -results test/soak/results/SOAK.md gets a section for each package as soon as it has
+// ended. Those of other packages stay, so the file can be made part by part. It ends as
+// `go test` does.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -47,15 +49,28 @@ func run(args []string, keep bool) error {
 		return fmt.Errorf("couldn't start go test: %w", err)
 	}
 	r := newReport(os.Stdout)
+	if keep {
+		r.kept = &results{root: ".", args: args, commit: commit()}
+	}
 	read := r.follow(out)
 	failed := cmd.Wait()
 	r.slowest(10)
 	fmt.Printf("%d packages in %s; go test and what it waited for took %s of the processors\n", len(r.packages),
 		time.Since(began).Round(time.Second), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(time.Second))
-	if keep {
-		failed = errors.Join(failed, r.write(".", args))
+	return errors.Join(read, failed, r.failed)
+}
+
+// commit names what is tested. What earlier runs have left in results changes nothing of it.
+func commit() string {
+	out, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "unknown"
 	}
-	return errors.Join(read, failed)
+	name := strings.TrimSpace(string(out))
+	if exec.Command("git", "diff", "--quiet", "HEAD", "--", ".", ":!test/*/results").Run() != nil {
+		name += ", changed"
+	}
+	return name
 }
 
 // event is what `go test -json` prints (go doc test2json).

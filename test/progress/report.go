@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -34,6 +35,8 @@ type report struct {
 	last     time.Time // something was printed
 	packages map[string]*outcome
 	tests    map[string]map[string]*outcome // by package and name
+	kept     *results                       // nil where nothing is
+	failed   error                          // to keep it
 }
 
 func newReport(out io.Writer) *report {
@@ -107,6 +110,9 @@ func (r *report) packageEnded(o *outcome) {
 	}
 	r.say("%s  %s  %s", verdict, o.pkg, seconds(o.elapsed))
 	fmt.Fprint(r.out, o.own())
+	if r.kept != nil {
+		r.failed = errors.Join(r.failed, r.kept.keep(r, o.pkg))
+	}
 }
 
 // own is what a package printed itself, without go test's own words.

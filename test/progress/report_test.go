@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,27 +79,54 @@ func TestAnythingButEventsIsPassedOn(t *testing.T) {
 	}
 }
 
+// keeping is a report that keeps results of a run with these arguments.
+func keeping(t *testing.T, root string, args []string, events ...string) string {
+	t.Helper()
+	r := newReport(io.Discard)
+	r.kept = &results{root: root, args: args, commit: "abc123"}
+	if err := errors.Join(r.follow(strings.NewReader(strings.Join(events, "\n"))), r.failed); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, resultsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func TestResultsTellSeedsAndReasons(t *testing.T) {
-	r, _ := follow(t,
+	text := keeping(t, t.TempDir(), []string{"-race", "./..."},
 		`{"Action":"output","Package":"ubl/test/x","Test":"TestSeeded","Output":"    x_test.go:3: X_SEED=12; repeat with …\n"}`,
 		`{"Action":"pass","Package":"ubl/test/x","Test":"TestSeeded","Elapsed":2}`,
 		`{"Action":"output","Package":"ubl/test/x","Test":"TestSkipped","Output":"    x_test.go:9: needs two disks\n"}`,
 		`{"Action":"skip","Package":"ubl/test/x","Test":"TestSkipped","Elapsed":0}`,
+		`{"Action":"run","Package":"ubl/test/x","Test":"TestHangs"}`,
 		`{"Action":"output","Package":"ubl/test/x","Output":"measured   3 ms\n"}`,
-		`{"Action":"pass","Package":"ubl/test/x","Elapsed":2.1}`,
+		`{"Action":"fail","Package":"ubl/test/x","Elapsed":2.1}`,
+		`{"Action":"skip","Package":"ubl/z","Elapsed":0}`,
 		`{"Action":"pass","Package":"ubl/y","Elapsed":1}`)
-	root := t.TempDir()
-	if err := r.write(root, []string{"-race", "./..."}); err != nil {
-		t.Fatal(err)
+	wants(t, text, "`go test -race`", "commit abc123", "## ubl/test/x\n\nfail after 2.1s", "| TestSeeded | pass | 2s | X_SEED=12 |", "| TestSkipped | skip | 0s | needs two disks |",
+		"| TestHangs | never |", "\n    measured   3 ms\n", "## ubl/y\n\npass after 1s")
+	if strings.Contains(text, "ubl/z") {
+		t.Errorf("a package without tests has a section:\n%s", text)
 	}
-	for file, parts := range map[string][]string{
-		"test/x/results/SOAK.md": {"go test -race ./...", "| TestSeeded | pass | 2s | X_SEED=12 |", "| TestSkipped | skip | 0s | needs two disks |", "measured   3 ms"},
-		"test/results/SOAK.md":   {"## ubl/y", "pass after 1s"},
-	} {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
+}
+
+// TestResultsAreMergedPartByPart: a part replaces the sections of what it ran, and leaves all others.
+func TestResultsAreMergedPartByPart(t *testing.T) {
+	root := t.TempDir()
+	ended := func(pkg, seconds string) string {
+		return `{"Action":"output","Package":"` + pkg + `","Output":"## said by it\n"}` + "\n" + `{"Action":"pass","Package":"` + pkg + `","Elapsed":` + seconds + `}`
+	}
+	keeping(t, root, []string{"-race", "ubl/x", "ubl/y"}, ended("ubl/x", "1"), ended("ubl/y", "2"))
+	keeping(t, root, []string{"-run", "TestA", "ubl/z"}, ended("ubl/z", "3"))
+	text := keeping(t, root, []string{"-run", "TestB", "ubl/z"}, ended("ubl/z", "4"))
+	wants(t, text, "## ubl/x\n\npass after 1s", "## ubl/y\n\npass after 2s", "## ubl/z -run TestA\n\npass after 3s", "## ubl/z -run TestB\n\npass after 4s")
+	text = keeping(t, root, []string{"-race", "ubl/x", "ubl/z"}, ended("ubl/x", "5"), ended("ubl/z", "6"))
+	wants(t, text, "## ubl/x\n\npass after 5s", "## ubl/y\n\npass after 2s", "## ubl/z\n\npass after 6s", "    ## said by it")
+	for _, gone := range []string{"after 1s", "after 3s", "after 4s"} {
+		if strings.Contains(text, gone) {
+			t.Errorf("%q is still there:\n%s", gone, text)
 		}
-		wants(t, string(text), parts...)
 	}
 }

@@ -16,11 +16,11 @@ import (
 var sensitive = map[asks][]string{
 	proof: {
 		"accept-terms", "add-server", "approve-tool", "claim-domain", "connect-server", "create-invitation", "create-service-token", "end-agreement", "export-ledger", "issue-credits", "name-heir", "propose-terms", "release-domain",
-		"remove-node", "remove-passkey", "remove-server", "remove-tenant-member", "renew-service-token", "revoke-tokens",
+		"remove-file", "remove-node", "remove-passkey", "remove-server", "remove-tenant-member", "renew-service-token", "revoke-tokens",
 		"set-container-member", "set-heir", "set-member", "update-server", "verify-domain",
 	},
 	sometimes: {
-		"invite-member", "invite-to-container", "remove-container-member", "remove-member", "set-budget", "set-defaults", "set-mandate", "set-room-policy", "set-tenant-member",
+		"invite-member", "invite-to-container", "redact-entry", "remove-container-member", "remove-member", "set-budget", "set-defaults", "set-mandate", "set-room-policy", "set-tenant-member",
 		"set-tool-access", "transfer",
 	},
 }
@@ -39,6 +39,45 @@ func TestEveryWriteSaysWhetherItIsSensitive(t *testing.T) {
 		slices.Sort(found[a])
 		if !slices.Equal(found[a], sensitive[a]) {
 			t.Errorf("operations that ask %d:\n%q, want\n%q", a, found[a], sensitive[a])
+		}
+	}
+}
+
+// undoable are the operations that take something away and ask for no proof, and why what they
+// take is not gone for good. One that isn't here must ask.
+var undoable = map[string]string{
+	"withdraw-terms":       "who withdraws can propose the same terms again",
+	"revoke-invitation":    "it only shuts something, and another invitation can be made",
+	"revoke-service-token": "it only shuts something, and the agent can have another token",
+	"revoke-token":         "it only shuts something: who is signed out signs in again",
+	"leave-room":           "they go by themselves",
+	"leave-container":      "they go by themselves",
+	"append-upload":        "it adds bytes to what nobody has yet",
+	"end-upload":           "nobody has what was uploaded yet",
+	"update-document":      "earlier versions stay readable",
+	"delete-document":      "its versions stay readable by number: it leaves lists and search",
+	"set-kind":             "it can be set as it was",
+	"remove-kind":          "containers of it stay as they are, and it can be set again",
+	"disconnect-server":    "it only shuts something: who disconnects connects again",
+	"call-tool":            "what it does is another server's: an owner has opened the tool, with proof",
+}
+
+// TestRemovalAsks: what takes people or data away for good asks for a fresh proof.
+func TestRemovalAsks(t *testing.T) {
+	met := map[string]bool{}
+	for _, tab := range newServer(t).api.table {
+		destructive := tab.destroys || tab.method != http.MethodGet && tab.method != http.MethodPost
+		if !destructive || tab.asks == proof || tab.asks == sometimes {
+			continue
+		}
+		met[tab.id] = true
+		if undoable[tab.id] == "" {
+			t.Errorf("%s takes something away: it asks for a fresh proof, or the table says why that isn't gone for good", tab.id)
+		}
+	}
+	for id := range undoable {
+		if !met[id] {
+			t.Errorf("%s stands in the table, and takes nothing away without proof", id)
 		}
 	}
 }
@@ -84,8 +123,8 @@ func (s *server) confirms(t *testing.T, tab *route, path, body string, asked boo
 		}
 		tab.dress(r)
 		looked := func(asked string) bool {
-			return strings.Contains(asked, "GetBudget{") || strings.Contains(asked, "ListServiceTokens{")
-		} // how far the bounds go
+			return strings.Contains(asked, "GetBudget{") || strings.Contains(asked, "ListServiceTokens{") || strings.Contains(asked, "ReadHistory{")
+		} // how far the bounds go, and whose entry it is
 		s.takeAsked()
 		w := s.serve(r.WithContext(envelope.WithCaller(r.Context(), c)))
 		got := ubl.Code("")
@@ -121,7 +160,7 @@ func TestSometimesSensitive(t *testing.T) {
 	s := newServer(t)
 	tested := map[string]bool{}
 	for _, c := range []struct {
-		id, of, body string // of is a user or, in a transfer, the source
+		id, of, body string // of is a user, an entry or, in a transfer, the source
 		asked        bool
 	}{
 		{"set-tenant-member", "u:bob", `{"role":"owner"}`, true},
@@ -135,6 +174,9 @@ func TestSometimesSensitive(t *testing.T) {
 		{"invite-to-container", "", `{"email":"bob@acme.com"}`, false},
 		{"remove-member", "u:bob", "", true},
 		{"remove-member", string(ana.UserID), "", false},
+		{"redact-entry", string(bobsID), "", true},
+		{"redact-entry", string(saidID), "", false},
+		{"redact-entry", string(saidID), `{"reason":"a slip"}`, false},
 		{"remove-container-member", "u:bob", "", true},
 		{"remove-container-member", string(ana.UserID), "", false},
 		{"set-room-policy", "", `{"retention_days":30}`, true},
@@ -168,7 +210,7 @@ func TestSometimesSensitive(t *testing.T) {
 		{"set-tool-access", "", `{"allowed":false,"users":["u:bob"],"groups":["staff"],"per_minute":9}`, false},
 	} {
 		i := slices.IndexFunc(s.api.table, func(r route) bool { return r.id == c.id })
-		path := strings.Replace("/api"+s.api.table[i].path, "{userId}", c.of, 1)
+		path := strings.NewReplacer("{userId}", c.of, "{entryId}", c.of).Replace("/api" + s.api.table[i].path)
 		if c.id == "transfer" && c.of != "" {
 			path = strings.Replace(path, "{containerId}", c.of, 1)
 		}

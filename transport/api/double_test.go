@@ -120,12 +120,19 @@ func message(seq int64, text string) json.RawMessage {
 // saidID is the id of the entry at 42.
 const saidID = ubl.MessageID("m:00000000-002a-8000-8000-000000000000")
 
+// bobsID is that of the entry at 7, which bob has written.
+const bobsID = ubl.MessageID("m:00000000-0007-8000-8000-000000000000")
+
 func (s *actors) entries(c ubl.ReadHistory) *ubl.HistoryPage {
 	var m ubl.Message
 	if err := json.Unmarshal(message(42, "hello"), &m); err != nil {
 		panic(err)
 	}
 	m.MsgID = saidID
+	if c.After != nil && *c.After == 6 {
+		m.MsgID, m.SenderID, m.RoomSeq = bobsID, "u:bob", 7
+		return &ubl.HistoryPage{Messages: make([]json.RawMessage, 1), Entries: []json.RawMessage{m.Entry(ubl.Salt{1}).Encode()}, FirstSeq: 7, LastSeq: 7, Head: ubl.Head{LastSeq: 42, AvailableFrom: 1}}
+	}
 	page := &ubl.HistoryPage{Messages: make([]json.RawMessage, 1), Entries: []json.RawMessage{m.Entry(ubl.Salt{1}).Encode()},
 		FirstSeq: 42, LastSeq: 42, Head: ubl.Head{LastSeq: 42, AvailableFrom: 42}}
 	if c.After != nil && *c.After >= 42 {

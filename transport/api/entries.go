@@ -126,7 +126,25 @@ func (a *API) redact(ctx context.Context, in *redactInput) (any, error) {
 		c.Request, reason = envelope.Command(ctx, in.Body.Key), in.Body.Reason
 	}
 	c.Body = ubl.RedactionContent(reason)
+	if err := a.mayRedact(ctx, &in.EntryPath); err != nil {
+		return nil, err
+	}
 	return a.enter(ctx, in.RoomID, c)
+}
+
+// mayRedact refuses a session that isn't fresh and would take away for good what somebody
+// else has said. One's own is everyday, and so is a reaction that is taken back. Who said
+// it is read for such a session alone.
+func (a *API) mayRedact(ctx context.Context, in *EntryPath) error {
+	stale := confirmed(ctx)
+	if stale == nil {
+		return nil
+	}
+	_, e, err := a.entry(ctx, in)
+	if err == nil && e.AuthorID != caller(ctx).UserID {
+		err = stale
+	}
+	return err
 }
 
 type pinInput struct {
@@ -180,20 +198,29 @@ func (a *API) readEntries(ctx context.Context, in *entriesInput) (any, error) {
 }
 
 func (a *API) getEntry(ctx context.Context, in *EntryPath) (any, error) {
+	stored, _, err := a.entry(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return entryAnswer{stored}, nil
+}
+
+// entry reads one entry, as it is stored and decoded.
+func (a *API) entry(ctx context.Context, in *EntryPath) (json.RawMessage, *ubl.Entry, error) {
 	unknown := ubl.Errorf(ubl.CodeNotFound, "there is no such entry in this room")
 	seq, ok := in.EntryID.Seq()
 	if !ok || seq < 1 {
-		return nil, unknown
+		return nil, nil, unknown
 	}
 	after, who := seq-1, caller(ctx)
 	page, err := ubl.Ask[*ubl.HistoryPage](ctx, a.Asker, ubl.RoomName(who.TenantID, in.RoomID),
 		ubl.ReadHistory{Who: who, After: &after, Limit: 1, Entries: true})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var e ubl.Entry
 	if page.FirstSeq != seq || json.Unmarshal(page.Entries[0], &e) != nil || e.ID != in.EntryID {
-		return nil, unknown
+		return nil, nil, unknown
 	}
-	return entryAnswer{page.Entries[0]}, nil
+	return page.Entries[0], &e, nil
 }

@@ -57,7 +57,8 @@ type operation struct {
 //     everything is taken out at once.
 //   - It doesn't ask for what is everyday, taken back easily, or only shuts something.
 //     Adding a colleague as a member to a room is everyday in a messenger, and so is
-//     reading, the ledger page by page too.
+//     reading, the ledger page by page too. So is taking back what one said or how one
+//     reacted; to take away what others said asks.
 type asks int
 
 const (

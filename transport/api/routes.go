@@ -152,7 +152,7 @@ func (a *API) entryRoutes() {
 		summary: "Say a message anew", more: "Its author, 100 times at most. What it said before stays in the timeline until it is redacted.", also: notIn}, a.editMessage)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/reactions", id: "react-to-message", asks: nothing, counts: ubl.Sends, tool: "messenger.react", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
 		summary: "React to a message", more: "Members. Redacting the reaction takes it back. The same one twice counts once.", also: notIn}, a.react)
-	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/redaction", id: "redact-entry", asks: nothing, counts: ubl.Sends, tool: "messenger.redact", destroys: true, tag: "messages", answers: "ubl.api.entry.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/redaction", id: "redact-entry", asks: sometimes, counts: ubl.Sends, tool: "messenger.redact", destroys: true, tag: "messages", answers: "ubl.api.entry.v1", creates: true,
 		summary: "Take the content of a message, an edit or a reaction away for good",
 		more: "Its author, and owners of the room. A message goes with its edits. The number and the receipt stay; what the ledger says of the content can't be matched with it any more. " +
 			"Backups from before still have it, and freed places of the disk until other writes take them.", also: notIn}, a.redact)

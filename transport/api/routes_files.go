@@ -28,6 +28,6 @@ func (a *API) fileRoutes() {
 		slow: true, sendsBytes: true,
 		summary: "A file's content", more: "Its ETag is its SHA-256. Takes Range with one range, If-Range and If-None-Match. Each request is receipted. " +
 			"A browser saves it, and types that it could run come as application/octet-stream."}, ubl.UnknownType, a.readFile)
-	handle(a, operation{method: "DELETE", path: "/workspaces/{workspaceId}/files/{fileId}", id: "remove-file", asks: nothing, counts: ubl.Sends, tool: string(ubl.DidFileRemove), tag: "files", answers: "ubl.api.file.v1",
+	handle(a, operation{method: "DELETE", path: "/workspaces/{workspaceId}/files/{fileId}", id: "remove-file", asks: proof, counts: ubl.Sends, tool: string(ubl.DidFileRemove), tag: "files", answers: "ubl.api.file.v1",
 		summary: "Remove a file for good", more: "Who may write. Answers it as it was. Its content goes once no file of the tenant has it."}, a.removeFile)
 }

@@ -29,10 +29,14 @@ type Brief struct {
 	// Drops are more members to leave out, such as the id that the caller has asked by.
 	Drops []string
 	// Names are members with a user's id, each with the member that says beside it what to call them.
+	// Where another member of the tenant looks the same, one more says so (see alikeSuffix).
 	Names map[string]string
 	// Parts says that what is told are parts of an answer, as single messages.
 	Parts bool
 }
+
+// alikeSuffix ends the member that stands beside a name which looks like another member's.
+const alikeSuffix = "_alike"
 
 // spared are members that a brief answer has nowhere.
 var spared = []string{
@@ -60,15 +64,16 @@ func (b *Brief) Tell(ctx context.Context, ask ubl.Asker, who ubl.Identity, answe
 	return out, err
 }
 
-// called is what to call members of a tenant.
-func called(ctx context.Context, ask ubl.Asker, who ubl.Identity, ids []ubl.UserID) (map[ubl.UserID]string, error) {
+// called is what to call members of a tenant, and whether another looks the same.
+func called(ctx context.Context, ask ubl.Asker, who ubl.Identity, ids []ubl.UserID) (map[ubl.UserID]ubl.Member, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	members, err := ubl.Ask[[]ubl.Member](ctx, ask, ubl.TenantName(who.TenantID), ubl.ListMembers{Who: who, Only: ids})
-	names := make(map[ubl.UserID]string, len(members))
+	names := make(map[ubl.UserID]ubl.Member, len(members))
 	for _, m := range members {
-		names[m.UserID] = cmp.Or(m.Name, m.Email)
+		m.Name = cmp.Or(m.Name, m.Email)
+		names[m.UserID] = m
 	}
 	return names, err
 }
@@ -93,12 +98,12 @@ func (b *Brief) ids(answers []json.RawMessage) (ids []ubl.UserID) {
 var userMember = regexp.MustCompile(`"([a-z_]+)":"(u:[A-Za-z0-9._-]+)"`)
 
 // tell is the brief form of an answer.
-func (b *Brief) tell(answer []byte, names map[ubl.UserID]string) ([]byte, error) {
+func (b *Brief) tell(answer []byte, names map[ubl.UserID]ubl.Member) ([]byte, error) {
 	return b.value(nil, "", answer, names, !b.Parts)
 }
 
 // value writes the value of a member.
-func (b *Brief) value(dst []byte, member string, v jsontext.Value, names map[ubl.UserID]string, top bool) ([]byte, error) {
+func (b *Brief) value(dst []byte, member string, v jsontext.Value, names map[ubl.UserID]ubl.Member, top bool) ([]byte, error) {
 	switch kind := v.Kind(); {
 	case slices.Contains(asWritten, member):
 	case kind == '"' && isMoment(member):
@@ -111,7 +116,7 @@ func (b *Brief) value(dst []byte, member string, v jsontext.Value, names map[ubl
 	return append(dst, v...), nil
 }
 
-func (b *Brief) object(dst []byte, member string, v jsontext.Value, names map[ubl.UserID]string, top bool) ([]byte, error) {
+func (b *Brief) object(dst []byte, member string, v jsontext.Value, names map[ubl.UserID]ubl.Member, top bool) ([]byte, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowDuplicateNames(true))
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, err
@@ -143,10 +148,14 @@ func (b *Brief) object(dst []byte, member string, v jsontext.Value, names map[ub
 			return nil, err
 		}
 		if beside := b.Names[name]; beside != "" {
-			if called := names[ubl.UserID(strings.Trim(string(inner), `"`))]; called != "" {
+			if m := names[ubl.UserID(strings.Trim(string(inner), `"`))]; m.Name != "" {
 				add(beside)
-				if dst, err = jsontext.AppendQuote(dst, called); err != nil {
+				if dst, err = jsontext.AppendQuote(dst, m.Name); err != nil {
 					return nil, err
+				}
+				if m.Alike {
+					add(beside + alikeSuffix)
+					dst = append(dst, "true"...)
 				}
 			}
 		}
@@ -155,7 +164,7 @@ func (b *Brief) object(dst []byte, member string, v jsontext.Value, names map[ub
 	return append(dst, '}'), err
 }
 
-func (b *Brief) list(dst []byte, member string, v jsontext.Value, names map[ubl.UserID]string) ([]byte, error) {
+func (b *Brief) list(dst []byte, member string, v jsontext.Value, names map[ubl.UserID]ubl.Member) ([]byte, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowDuplicateNames(true))
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, err
@@ -227,6 +236,7 @@ func (b *Brief) loosen(schema map[string]any, member string, top bool) {
 		}
 		if beside := b.Names[name]; beside != "" && properties[beside] == nil {
 			properties[beside] = map[string]any{"type": "string", "description": "What to call them; in brief answers."}
+			properties[beside+alikeSuffix] = map[string]any{"type": "boolean", "description": "Another member's name looks the same: tell them apart by id."}
 		}
 	}
 	if items, ok := schema["items"].(map[string]any); ok {
