@@ -33,6 +33,9 @@ type Family struct {
 	Kind Described
 	// Owns reports whether the family answers for a [ubl.Name]'s local part.
 	Owns func(local string) bool
+	// Unplaced says that its actors are none of the places that an agent's mandate names: they
+	// heed the mandate by themselves.
+	Unplaced bool
 	// Open loads the actor from what is stored, or fails with not_found.
 	Open func(ctx context.Context, env Env) (Actor, error)
 	// Unarmed names the actors of a group, by the local parts of their names, for which a
@@ -57,7 +60,7 @@ type Family struct {
 
 // Described is a [Kind] of whatever state and events.
 type Described interface {
-	told() []string
+	told() []ubl.Told
 	spaces() string
 }
 
@@ -105,8 +108,8 @@ func Offers(families []Family) (all []offer.Operation) {
 	return all
 }
 
-// Told lists the ops of the effects that everyone in a tenant hears of.
-func Told(families []Family) (all []string) {
+// Told lists the effects of which streams tell.
+func Told(families []Family) (all []ubl.Told) {
 	for _, f := range families {
 		if f.Kind != nil {
 			all = append(all, f.Kind.told()...)

@@ -159,7 +159,7 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.sse.room_event.v1", "an event outside the list", "event", `"room.burnt"`},
 		{"ubl.sse.room_event.v1", "the payload of another event", "event", `"room.gap"`},
 		{"ubl.sse.room_event.v1", "the bare message", "payload", `{"msg_id":"m:1"}`},
-		{"ubl.sse.effect_event.v1", "a room", "room_id", `"r:general"`},
+		{"ubl.sse.effect_event.v1", "a room of no name", "room_id", `"r:"`},
 		{"ubl.sse.effect_event.v1", "no op", "payload", `{}`},
 		{"ubl.export.header.v1", "another format", "format", `"ubl.export.v2"`},
 		{"ubl.export.hole.v1", "no end", "to_seq", gone},

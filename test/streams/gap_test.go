@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/test/harness"
 	"ubl/transport/envelope"
 	"ubl/transport/sse"
@@ -52,7 +53,7 @@ func TestGapThroughRetention(t *testing.T) {
 // follow opens a stream as the user, until the test ends.
 func follow(t *testing.T, h *harness.House, who ubl.Identity, path string) *bufio.Scanner {
 	t.Helper()
-	hub := sse.New(sse.Options{Asker: h, Feed: h, Now: time.Now})
+	hub := sse.New(sse.Options{Asker: h, Feed: h, Now: time.Now, Told: families.All.Told()})
 	router := chi.NewRouter()
 	router.Get("/api/events/rooms/{roomId}", hub.Room)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
