@@ -52,6 +52,9 @@ type Family struct {
 	Answers  []any
 	// Offers are the operations that people and programs find over REST and MCP.
 	Offers []offer.Operation
+	// Acts are those that the family names itself, with their forms: the published schemas have
+	// them. Those that others name, too, stand in [ubl.Dids] and in the files of schemas.
+	Acts []offer.Act
 	// Numbers are the runs of keys without a hole among the family's records, Content what
 	// of these counts as stored by the tenant.
 	Numbers []ubl.Numbers
@@ -104,6 +107,14 @@ func union[T any](all []T, families []Family, of func(Family) []T) []T {
 func Offers(families []Family) (all []offer.Operation) {
 	for _, f := range families {
 		all = append(all, f.Offers...)
+	}
+	return all
+}
+
+// Acts lists the acts that families bring along.
+func Acts(families []Family) (all []offer.Act) {
+	for _, f := range families {
+		all = append(all, f.Acts...)
 	}
 	return all
 }

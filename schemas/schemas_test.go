@@ -15,10 +15,15 @@ const base = "https://ubl.invalid/schemas/"
 
 func compiled(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
+	return compiledOf(t, With())
+}
+
+func compiledOf(t *testing.T, set *Set) map[string]*jsonschema.Schema {
+	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	for _, id := range List() {
-		data, _ := Read(id)
+	for _, id := range set.List() {
+		data, _ := set.Read(id)
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
@@ -31,7 +36,7 @@ func compiled(t *testing.T) map[string]*jsonschema.Schema {
 		}
 	}
 	out := map[string]*jsonschema.Schema{}
-	for _, id := range List() {
+	for _, id := range set.List() {
 		s, err := c.Compile(base + id)
 		if err != nil {
 			t.Fatalf("%s doesn't compile: %v", id, err)

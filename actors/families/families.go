@@ -64,3 +64,6 @@ func (l List) Told() []ubl.Told { return actors.Told(l.In(World{})) }
 
 // Offers lists what families offer over REST and MCP by themselves.
 func (l List) Offers() []offer.Operation { return actors.Offers(l.In(World{})) }
+
+// Acts lists the acts that families bring along, with their forms.
+func (l List) Acts() []offer.Act { return actors.Acts(l.In(World{})) }

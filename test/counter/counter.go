@@ -96,6 +96,7 @@ func Family(read ubl.Reader) actors.Family {
 		Content:  []ubl.Content{{Space: 'z'}},
 		Kind:     kind,
 		Offers:   offers,
+		Acts:     acts,
 	}
 }
 

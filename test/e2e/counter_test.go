@@ -125,6 +125,11 @@ func TestFamilyInOneFolder(t *testing.T) {
 		t.Errorf("a wrong argument is answered %s", said)
 	}
 
+	// The published schemas know the acts.
+	if status, said := agent.ask("GET", "/schemas/ubl.ledger.act.v1", ""); status != http.StatusOK || !strings.Contains(said, `"counter.add"`) {
+		t.Errorf("the schema of acts is answered %d %s", status, said)
+	}
+
 	// Whoever listens hears of it, in the order of the ledger.
 	changes := []string{"counter.add 2", "counter.add 3", "counter.add 7"}
 	if got := <-live; !slices.Equal(got[1:], changes) {
