@@ -156,7 +156,7 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request, c *envelope.Caller, 
 		envelope.WriteError(w, r, err)
 		return
 	}
-	l.place = place{pos: at.pos, at: -1}
+	l.cursor = cursor{pos: at.pos, at: -1}
 	why = l.carry(r.Context(), at.first, l.advance)
 }
 
