@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -142,50 +141,14 @@ const JoinCost = 16 * writeCost
 // writeCost covers the atoms and bookkeeping of one act, without its content.
 const writeCost = 2048
 
-// Events that streams carry, besides the effects that families tell everyone
-// ([Event] without a room). The seed's names; the ones marked internal steer
-// streams and are not shown to clients.
-const (
-	EventMessageCreated = "message.created"
-	// EventEntryCreated tells of an entry that message.v1 can't say.
-	EventEntryCreated = "entry.created"
-	EventRoomCreated  = "room.created"
-	EventMemberJoined = "room.member_joined"
-	EventGap          = "room.gap"
-	// EventRoomRead tells how far somebody has read; its payload is a [ReadMark]. Only they
-	// hear of it.
-	EventRoomRead = "room.read"
-	// EventRoomLeft tells whoever follows all of their rooms that one is theirs no
-	// longer. No actor publishes it: streams make it where they notice.
-	EventRoomLeft = "room.left"
-	// EventMemberLeft (internal) ends the streams of the member.
-	EventMemberLeft = "room.member_left"
-	// EventMemberDemoted (internal) ends the streams that show a member what owners see.
-	EventMemberDemoted = "member.demoted"
-	// EventTokenRevoked (internal) ends the streams and caches of a token.
-	EventTokenRevoked = "token.revoked"
-	// EventToolsChanged (internal) tells that which tools there are, or who may use
-	// them, has changed; its payload is {"tool":…}, or {} for several.
-	EventToolsChanged = "tools.changed"
-	// EventPortalCall (internal) tells a row of the portal's log, when it is written
-	// and again when its call has ended; its payload is the [Call].
-	EventPortalCall = "portal.call"
-	// EventDocumentChanged (internal) tells of a new version of a document, of its
-	// end, and of its coming and going; its payload is [DocumentPayload].
-	EventDocumentChanged = "document.changed"
-	// EventContainerChanged (internal) tells of anything that changed a container which
-	// anyone may look into, or could; its payload is [ContainerPayload].
-	EventContainerChanged = "container.changed"
-)
-
-// Event is something that happened, after it became durable: in a room, or an effect that
-// everyone in the tenant hears of, which has no room, is called like the effect's op and has
-// the effect as its payload.
+// Event is something that happened, after it became durable. What each family tells stands with
+// its commands.
 type Event struct {
 	Kind     string
 	TenantID TenantID
-	RoomID   RoomID
-	TS       Time
+	// RoomID is the room whose members hear of it, "" where everyone in the tenant does.
+	RoomID RoomID
+	TS     Time
 	// RoomSeq is the entry's for message.created and entry.created, 0 for events without an id.
 	RoomSeq int64
 	// Redacts says that what was told before may hold what is redacted now: whoever keeps
@@ -202,7 +165,16 @@ type Event struct {
 	Payload json.RawMessage
 }
 
-// AppendData writes the envelope: ubl.sse.room_event.v1, without a room ubl.sse.effect_event.v1.
+// Place is the actor whose listeners hear of the event besides those of the ledger, "" for none.
+func (e *Event) Place() Name {
+	if e.RoomID == "" {
+		return ""
+	}
+	return RoomName(e.TenantID, e.RoomID)
+}
+
+// AppendData writes the envelope: ubl.sse.effect_event.v1 of an effect that is told as it is, of
+// all else that clients are shown in a room ubl.sse.room_event.v1.
 func (e *Event) AppendData(dst []byte) []byte {
 	dst = append(dst, `{"event":"`...)
 	dst = append(dst, e.Kind...)
@@ -227,55 +199,24 @@ func (e *Event) AppendData(dst []byte) []byte {
 	return append(dst, `"}`...)
 }
 
-// RoomCreatedPayload is the payload of room.created.
-func RoomCreatedPayload(r RoomSummary) json.RawMessage {
-	b := append([]byte(nil), `{"created_at":"`...)
-	b = r.CreatedAt.append(b)
-	b = append(b, `","mode":"`...)
-	b = append(b, r.Mode...)
-	b = append(b, `","name":`...)
-	b = appendString(b, r.Name)
-	b = append(b, `,"room_id":"`...)
-	b = append(b, r.RoomID...)
-	return append(b, `"}`...)
+// Told says of an effect who hears of it, live and again after a pause. By default the event is
+// called like the effect's op, and its payload is the effect as the ledger has it.
+type Told struct {
+	Op string
+	// In is the effect's member with the id of the room whose members hear of it; "" where
+	// everyone in the tenant does.
+	In string
+	// Entry is the effect's member with the number of an entry of that room. The room tells of
+	// it by itself, and history has it; "" for none.
+	Entry string
+	// Payload is that of an event of another Kind, which the room tells by itself; it is made
+	// again from how the room is listed by then. Nil for none.
+	Kind    string
+	Payload func(RoomSummary) json.RawMessage
 }
 
-// MemberPayload is the payload of room.member_joined.
-func MemberPayload(u UserID, role Role) json.RawMessage {
-	return json.RawMessage(`{"role":"` + string(role) + `","user_id":"` + string(u) + `"}`)
-}
-
-// RoomLeftPayload is the payload of room.left: who is no longer in the room.
-func RoomLeftPayload(u UserID) json.RawMessage {
-	return json.RawMessage(`{"user_id":"` + string(u) + `"}`)
-}
-
-// DocumentPayload is the payload of document.changed: which document, and its
-// newest version.
-func DocumentPayload(c ContainerID, d DocumentID, version int64) json.RawMessage {
-	b := append([]byte(nil), `{"document_id":"`...)
-	b = append(b, d...)
-	b = append(b, `","version":`...)
-	b = strconv.AppendInt(b, version, 10)
-	b = append(b, `,"workspace_id":"`...)
-	b = append(b, c...)
-	return append(b, `"}`...)
-}
-
-// ContainerPayload is the payload of container.changed: which container, "" for all of the
-// tenant's.
-func ContainerPayload(c ContainerID) json.RawMessage {
-	return json.RawMessage(`{"container_id":"` + string(c) + `"}`)
-}
-
-// GapPayload is the payload of room.gap: what was asked for and what is kept.
-func GapPayload(fromSeq, availableFrom int64) json.RawMessage {
-	b := append([]byte(nil), `{"available_from":`...)
-	b = strconv.AppendInt(b, availableFrom, 10)
-	b = append(b, `,"from_seq":`...)
-	b = strconv.AppendInt(b, fromSeq, 10)
-	return append(b, '}')
-}
+// Itself reports whether the actor that the effect is about tells of it by itself.
+func (t Told) Itself() bool { return t.Entry != "" || t.Payload != nil }
 
 // Publication is what one commit tells the world. An empty one tells a listener
 // that the way to the actor was made anew and something may have been missed.

@@ -131,11 +131,14 @@ func Int(name string, value int64) Field {
 }
 
 // Op is the member that says what an effect is, "" where there is none.
-func (f Fields) Op() string {
+func (f Fields) Op() string { return f.Text("op") }
+
+// Text is a member that is an id or another name without escapes, "" where there is none.
+func (f Fields) Text(name string) string {
 	for _, m := range f {
-		if m.Name == "op" {
-			op, _ := strconv.Unquote(string(m.value)) // it needs no escapes
-			return op
+		if m.Name == name {
+			text, _ := strconv.Unquote(string(m.value))
+			return text
 		}
 	}
 	return ""

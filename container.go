@@ -2,8 +2,10 @@ package ubl
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -610,4 +612,32 @@ type DocumentMatch struct {
 	DocumentID DocumentID
 	Score      int64 // in thousandths; it orders matches and means nothing by itself
 	Snippet    string
+}
+
+// What containers tell. These are internal: they steer streams and are not shown to clients.
+const (
+	// EventDocumentChanged tells of a new version of a document, of its end, and of its coming
+	// and going; its payload is [DocumentPayload].
+	EventDocumentChanged = "document.changed"
+	// EventContainerChanged tells of anything that changed a container which anyone may look
+	// into, or could; its payload is [ContainerPayload].
+	EventContainerChanged = "container.changed"
+)
+
+// DocumentPayload is the payload of document.changed: which document, and its
+// newest version.
+func DocumentPayload(c ContainerID, d DocumentID, version int64) json.RawMessage {
+	b := append([]byte(nil), `{"document_id":"`...)
+	b = append(b, d...)
+	b = append(b, `","version":`...)
+	b = strconv.AppendInt(b, version, 10)
+	b = append(b, `,"workspace_id":"`...)
+	b = append(b, c...)
+	return append(b, `"}`...)
+}
+
+// ContainerPayload is the payload of container.changed: which container, "" for all of the
+// tenant's.
+func ContainerPayload(c ContainerID) json.RawMessage {
+	return json.RawMessage(`{"container_id":"` + string(c) + `"}`)
 }

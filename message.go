@@ -229,3 +229,55 @@ func (ReadThread) Cost() int { return 0 }
 
 // ReadPayload is the payload of room.read.
 func ReadPayload(r ReadMark) json.RawMessage { return canonical(r) }
+
+// What rooms tell. The names are the seed's; the ones marked internal steer streams and are not
+// shown to clients.
+const (
+	EventMessageCreated = "message.created"
+	// EventEntryCreated tells of an entry that message.v1 can't say.
+	EventEntryCreated = "entry.created"
+	EventRoomCreated  = "room.created"
+	EventMemberJoined = "room.member_joined"
+	EventGap          = "room.gap"
+	// EventRoomRead tells how far somebody has read; its payload is a [ReadMark]. Only they
+	// hear of it.
+	EventRoomRead = "room.read"
+	// EventRoomLeft tells whoever follows all of their rooms that one is theirs no
+	// longer. No actor publishes it: streams make it where they notice.
+	EventRoomLeft = "room.left"
+	// EventMemberLeft (internal) ends the streams of the member; without a room, of who has
+	// left the tenant.
+	EventMemberLeft = "room.member_left"
+)
+
+// RoomCreatedPayload is the payload of room.created.
+func RoomCreatedPayload(r RoomSummary) json.RawMessage {
+	b := append([]byte(nil), `{"created_at":"`...)
+	b = r.CreatedAt.append(b)
+	b = append(b, `","mode":"`...)
+	b = append(b, r.Mode...)
+	b = append(b, `","name":`...)
+	b = appendString(b, r.Name)
+	b = append(b, `,"room_id":"`...)
+	b = append(b, r.RoomID...)
+	return append(b, `"}`...)
+}
+
+// MemberPayload is the payload of room.member_joined.
+func MemberPayload(u UserID, role Role) json.RawMessage {
+	return json.RawMessage(`{"role":"` + string(role) + `","user_id":"` + string(u) + `"}`)
+}
+
+// RoomLeftPayload is the payload of room.left: who is no longer in the room.
+func RoomLeftPayload(u UserID) json.RawMessage {
+	return json.RawMessage(`{"user_id":"` + string(u) + `"}`)
+}
+
+// GapPayload is the payload of room.gap: what was asked for and what is kept.
+func GapPayload(fromSeq, availableFrom int64) json.RawMessage {
+	b := append([]byte(nil), `{"available_from":`...)
+	b = strconv.AppendInt(b, availableFrom, 10)
+	b = append(b, `,"from_seq":`...)
+	b = strconv.AppendInt(b, fromSeq, 10)
+	return append(b, '}')
+}

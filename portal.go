@@ -755,3 +755,7 @@ func (SetBudget) Cost() int { return writeCost }
 
 // Cost is 0, as that of EndCall: a sweep that is refused is followed by another.
 func (CloseCalls) Cost() int { return 0 }
+
+// EventPortalCall (internal) tells a row of the portal's log, when it is written
+// and again when its call has ended; its payload is the [Call].
+const EventPortalCall = "portal.call"

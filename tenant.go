@@ -444,3 +444,14 @@ func (c Content) Weight(value []byte) int64 {
 func (c Content) Has(key []byte) bool {
 	return len(key) > 0 && key[0] == c.Space && (c.Counts == nil || c.Counts(key))
 }
+
+// What Tenants tell. These are internal: they steer streams and are not shown to clients.
+const (
+	// EventMemberDemoted ends the streams that show a member what owners see.
+	EventMemberDemoted = "member.demoted"
+	// EventTokenRevoked ends the streams and caches of a token.
+	EventTokenRevoked = "token.revoked"
+	// EventToolsChanged tells that which tools there are, or who may use them, has changed; its
+	// payload is {"tool":…}, or {} for several. Portals tell it, too.
+	EventToolsChanged = "tools.changed"
+)

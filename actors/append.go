@@ -174,7 +174,7 @@ func (a *Append) wait() {
 	<-settled
 }
 
-// publish tells the ledger's listeners of the whole commit and each room's of
+// publish tells the ledger's listeners of the whole commit and each place's of
 // its own events. A fault in there must not take the settler with it: streams
 // notice what they missed.
 func (a *Append) publish() {
@@ -186,13 +186,13 @@ func (a *Append) publish() {
 	}
 	f.publish(a.cell.group.key.Ledger(), p)
 	for rest := p.Events; len(rest) > 0; {
-		room := rest[0].RoomID
+		place := rest[0].Place()
 		n := 1
-		for n < len(rest) && rest[n].RoomID == room {
+		for n < len(rest) && rest[n].Place() == place {
 			n++
 		}
-		if room != "" {
-			f.publish(ubl.RoomName(a.cell.group.key.Tenant, room), ubl.Publication{First: a.First, Last: a.Last, Events: rest[:n]})
+		if place != "" {
+			f.publish(place, ubl.Publication{First: a.First, Last: a.Last, Events: rest[:n]})
 		}
 		rest = rest[n:]
 	}

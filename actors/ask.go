@@ -40,7 +40,7 @@ func (rt *Runtime) AskHere(ctx context.Context, to ubl.Name, cmd ubl.Command) (v
 	if _, ok := cmd.(*Append); ok { // only a turn hands one to its LedgerShard
 		return nil, false, ubl.Errorf(ubl.CodeInternal, "an append was asked of an actor")
 	}
-	if err := bounded(to, cmd); err != nil {
+	if err := rt.bounded(to, cmd); err != nil {
 		return nil, false, err
 	}
 	to, err = rt.lettersOf(to, cmd)

@@ -443,16 +443,20 @@ func (x *Entity[S, E]) derive(a *Append, e E, act *Act) {
 	}
 }
 
-// announce has those effects of an act published that everyone in the tenant hears of.
+// announce has those effects of an act published that are told as they are.
 func (x *Entity[S, E]) announce(a *Append, act *Act) {
-	if len(x.kind.Told) == 0 {
-		return
-	}
-	for _, effect := range act.Effects {
-		if op := effect.Op(); slices.Contains(x.kind.Told, op) {
+	for _, told := range x.kind.Told {
+		if told.Itself() {
+			continue
+		}
+		for _, effect := range act.Effects {
+			if effect.Op() != told.Op {
+				continue
+			}
 			a.OnCommit(func() ubl.Event {
 				return ubl.Event{
-					Kind: op, TenantID: x.Name.Group().Tenant, TS: act.At, LedgerSeq: act.last(), UserID: act.Request.Who.UserID, Payload: effect.JSON(),
+					Kind: told.Op, TenantID: x.Name.Group().Tenant, RoomID: ubl.RoomID(effect.Text(told.In)), TS: act.At, LedgerSeq: act.last(),
+					UserID: act.Request.Who.UserID, Payload: effect.JSON(),
 				}
 			})
 		}

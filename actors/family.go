@@ -33,6 +33,9 @@ type Family struct {
 	Kind Described
 	// Owns reports whether the family answers for a [ubl.Name]'s local part.
 	Owns func(local string) bool
+	// Unplaced says that its actors are none of the places that an agent's mandate names: they
+	// heed the mandate by themselves.
+	Unplaced bool
 	// Open loads the actor from what is stored, or fails with not_found.
 	Open func(ctx context.Context, env Env) (Actor, error)
 	// Unarmed names the actors of a group, by the local parts of their names, for which a
@@ -49,6 +52,9 @@ type Family struct {
 	Answers  []any
 	// Offers are the operations that people and programs find over REST and MCP.
 	Offers []offer.Operation
+	// Acts are those that the family names itself, with their forms: the published schemas have
+	// them. Those that others name, too, stand in [ubl.Dids] and in the files of schemas.
+	Acts []offer.Act
 	// Numbers are the runs of keys without a hole among the family's records, Content what
 	// of these counts as stored by the tenant.
 	Numbers []ubl.Numbers
@@ -57,7 +63,7 @@ type Family struct {
 
 // Described is a [Kind] of whatever state and events.
 type Described interface {
-	told() []string
+	told() []ubl.Told
 	spaces() string
 }
 
@@ -105,8 +111,16 @@ func Offers(families []Family) (all []offer.Operation) {
 	return all
 }
 
-// Told lists the ops of the effects that everyone in a tenant hears of.
-func Told(families []Family) (all []string) {
+// Acts lists the acts that families bring along.
+func Acts(families []Family) (all []offer.Act) {
+	for _, f := range families {
+		all = append(all, f.Acts...)
+	}
+	return all
+}
+
+// Told lists the effects of which streams tell.
+func Told(families []Family) (all []ubl.Told) {
 	for _, f := range families {
 		if f.Kind != nil {
 			all = append(all, f.Kind.told()...)

@@ -188,7 +188,7 @@ func (x side) kind() *actors.Kind[sideState, sideEvent] {
 			}
 			return []actors.Record{act.Sealed([]byte("x"+s.Name), encodeJSON(map[string]int64{"n": e.N}))}
 		},
-		Told:  []string{"told"},
+		Told:  []ubl.Told{{Op: "told"}},
 		Items: func(name ubl.Name) actors.Place { return itemsOf(name.Local()) },
 		Take:  func(s *sideState, item actors.Item) { s.Beside.Items = item.Number() },
 		Rules: []actors.Rule[sideState, sideEvent]{

@@ -52,9 +52,9 @@ type Kind[S any, E Event] struct {
 	// Tell is what is published of an event, with Kind, UserID and Payload; nil for
 	// nothing.
 	Tell func(*S, E) []ubl.Event
-	// Told are the ops of effects that everyone in the tenant hears of, live and again after a
-	// pause: the event is called like the op, its payload is the effect as the ledger has it.
-	Told []string
+	// Told are the effects of which streams tell, live and again after a pause: everyone in the
+	// tenant, or the members of a room.
+	Told []ubl.Told
 	// Rules are the commands that change the state.
 	Rules []Rule[S, E]
 	// Guests says that people of other tenants ask, too: who asks from another tenant is
@@ -99,8 +99,8 @@ type Kind[S any, E Event] struct {
 	Beside func(context.Context, ubl.Reader, ubl.Name, *S) error
 }
 
-func (k *Kind[S, E]) told() []string { return k.Told }
-func (k *Kind[S, E]) spaces() string { return k.Spaces }
+func (k *Kind[S, E]) told() []ubl.Told { return k.Told }
+func (k *Kind[S, E]) spaces() string   { return k.Spaces }
 
 // own are records of the family's. It panics where one isn't: it may be another's.
 func (k *Kind[S, E]) own(records ...Record) []Record {

@@ -14,15 +14,13 @@ import (
 // agent may use the Tenant decides, at the door.
 
 // bounded refuses a command of an agent whose mandate leaves the actor out. It looks at names
-// alone, so what is there and what isn't are refused alike. The Tenant answers by its own
-// record of the mandate; the Portal has no places.
-func bounded(to ubl.Name, cmd ubl.Command) error {
+// alone, so what is there and what isn't are refused alike.
+func (rt *Runtime) bounded(to ubl.Name, cmd ubl.Command) error {
 	m := mandateOf(cmd)
-	if !m.Placed() {
+	if !m.Placed() || m.Includes(to.Local()) {
 		return nil
 	}
-	switch local := to.Local(); {
-	case local == "", to == ubl.PortalName(to.Group().Tenant), m.Includes(local):
+	if f := rt.family(to); f != nil && f.Unplaced {
 		return nil
 	}
 	return ubl.Errorf(ubl.CodeForbidden, "the agent's mandate leaves this place out")

@@ -5,6 +5,8 @@
 // An operation turns what somebody asks for into one question to one actor. That is all of it:
 // who is calling, whether they may use the tool, how often, how large, the idempotency key and
 // the shape of errors are the transports' business, the rest is the actor's.
+//
+// A family that names acts of its own brings their forms, too ([Act]).
 package offer
 
 import (

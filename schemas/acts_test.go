@@ -245,8 +245,10 @@ func TestEveryEvent(t *testing.T) {
 		e := ubl.Event{Kind: kind, TenantID: "t:acme.com", RoomID: "r:general", TS: now, Payload: payload}
 		valid(t, all, "ubl.sse.room_event.v1", e.AppendData(nil))
 	}
-	e := ubl.Event{Kind: "counter.add", TenantID: "t:acme.com", TS: now, Payload: ubl.Fields{ubl.Str("op", "counter.add"), ubl.Int("value", 7)}.JSON()}
-	valid(t, all, "ubl.sse.effect_event.v1", e.AppendData(nil))
+	for _, room := range []ubl.RoomID{"", "r:general"} {
+		e := ubl.Event{Kind: "counter.add", TenantID: "t:acme.com", RoomID: room, TS: now, Payload: ubl.Fields{ubl.Str("op", "counter.add"), ubl.Int("value", 7)}.JSON()}
+		valid(t, all, "ubl.sse.effect_event.v1", e.AppendData(nil))
+	}
 }
 
 // TestTables compares the list of acts with the domain's.

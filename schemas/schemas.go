@@ -2,6 +2,8 @@
 // event, atom, export line and answer. Each lives in a file named after its
 // $id; references between them are those names.
 //
+// The acts of families that bring their own are put into them by [With], as the program is wired.
+//
 // They are the contract with clients: a form may be added to, but what is
 // valid under a name stays valid; what differs gets another name. Tests
 // validate what the program writes against them.

@@ -15,10 +15,15 @@ const base = "https://ubl.invalid/schemas/"
 
 func compiled(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
+	return compiledOf(t, With())
+}
+
+func compiledOf(t *testing.T, set *Set) map[string]*jsonschema.Schema {
+	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	for _, id := range List() {
-		data, _ := Read(id)
+	for _, id := range set.List() {
+		data, _ := set.Read(id)
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
@@ -31,7 +36,7 @@ func compiled(t *testing.T) map[string]*jsonschema.Schema {
 		}
 	}
 	out := map[string]*jsonschema.Schema{}
-	for _, id := range List() {
+	for _, id := range set.List() {
 		s, err := c.Compile(base + id)
 		if err != nil {
 			t.Fatalf("%s doesn't compile: %v", id, err)
@@ -159,7 +164,7 @@ func TestBadDocuments(t *testing.T) {
 		{"ubl.sse.room_event.v1", "an event outside the list", "event", `"room.burnt"`},
 		{"ubl.sse.room_event.v1", "the payload of another event", "event", `"room.gap"`},
 		{"ubl.sse.room_event.v1", "the bare message", "payload", `{"msg_id":"m:1"}`},
-		{"ubl.sse.effect_event.v1", "a room", "room_id", `"r:general"`},
+		{"ubl.sse.effect_event.v1", "a room of no name", "room_id", `"r:"`},
 		{"ubl.sse.effect_event.v1", "no op", "payload", `{}`},
 		{"ubl.export.header.v1", "another format", "format", `"ubl.export.v2"`},
 		{"ubl.export.hole.v1", "no end", "to_seq", gone},

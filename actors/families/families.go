@@ -59,8 +59,11 @@ func (l List) Answers() []any { return actors.Answers(l.In(World{})) }
 // Numbers lists the runs of keys.
 func (l List) Numbers() []ubl.Numbers { return actors.Numbers(l.In(World{})) }
 
-// Told lists the ops of the effects that everyone in a tenant hears of.
-func (l List) Told() []string { return actors.Told(l.In(World{})) }
+// Told lists the effects of which streams tell.
+func (l List) Told() []ubl.Told { return actors.Told(l.In(World{})) }
 
 // Offers lists what families offer over REST and MCP by themselves.
 func (l List) Offers() []offer.Operation { return actors.Offers(l.In(World{})) }
+
+// Acts lists the acts that families bring along, with their forms.
+func (l List) Acts() []offer.Act { return actors.Acts(l.In(World{})) }

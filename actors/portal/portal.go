@@ -30,6 +30,7 @@ func Family(read ubl.Reader) actors.Family {
 			(*ubl.Mail)(nil), (*ubl.Task)(nil), []*ubl.Task(nil),
 		},
 		Numbers: runs(), Content: counted(),
+		Unplaced: true, // which tools an agent's mandate names the Tenant is asked
 	}
 }
 

@@ -17,7 +17,7 @@ func kind() *actors.Kind[State, event] {
 		Spaces: "EgjmQRTuvwz",
 		Name:   "room", Version: eventVersion, Place: events, Items: messages,
 		Unknown: func() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such room") },
-		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,
+		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Told: told, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,
 		Under:  func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },
 		Record: func(s *State, id ubl.AgreementID) string { return s.Agreement.HashOf(id) },
 		Newest: (*State).newest,
@@ -100,6 +100,12 @@ func appended(parts []string, thread ubl.MessageID, mentions ...ubl.Mention) []s
 	return parts
 }
 
+// told are the effects that lead streams to what a room tells by itself.
+var told = []ubl.Told{
+	{Op: "room.append", In: "room_id", Entry: "room_seq"},
+	{Op: "room.create", In: "room_id", Kind: ubl.EventRoomCreated, Payload: ubl.RoomCreatedPayload},
+}
+
 // pointers name the Agreement that governs the room, whatever an act was decided under.
 func pointers(id ubl.RoomID) ubl.Fields {
 	return ubl.Fields{ubl.Str("agreement_id", ubl.RoomAgreement(id)), ubl.Str("room_id", id)}
@@ -117,14 +123,14 @@ func tell(s *State, e event) []ubl.Event {
 	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidAgreementHeir:
 		return []ubl.Event{member(ubl.EventMemberJoined, e.Member)}
 	case ubl.DidRoomLeave, ubl.DidRoomRemove:
-		told := []ubl.Event{member(ubl.EventMemberLeft, e.Member)}
+		events := []ubl.Event{member(ubl.EventMemberLeft, e.Member)}
 		for i := range e.swept {
-			told = append(told, member(ubl.EventMemberLeft, &e.swept[i]))
+			events = append(events, member(ubl.EventMemberLeft, &e.swept[i]))
 		}
 		if e.Sealed && e.Heir != nil {
-			told = append(told, member(ubl.EventMemberJoined, e.Heir))
+			events = append(events, member(ubl.EventMemberJoined, e.Heir))
 		}
-		return told
+		return events
 	}
 	return nil
 }

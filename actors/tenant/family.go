@@ -35,6 +35,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			return open(ctx, kind, with, read, env)
 		},
+		Unplaced: true, // it has its own record of an agent's mandate
 		Commands: []ubl.Command{
 			ubl.Enter{}, ubl.GetTenant{}, ubl.GetContainer{}, ubl.SetDefaults{}, ubl.GetAgreement{}, ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{}, ubl.EndAgreement{},
 			ubl.ListRooms{}, ubl.CreateRoom{}, ubl.SweepRooms{}, ubl.NameHeir{}, ubl.ListSealed{},

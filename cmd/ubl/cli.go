@@ -152,7 +152,7 @@ var examples = map[string][]string{
 	"token create":       {`export UBL_TOKEN=$(ubl token ana@example.com)`, `ubl token ana@example.com --service builder --ttl 720h`, `ubl token ana@example.com --service scribe --room general --tools "messenger.*"`},
 	"token list":         {`ubl token list`, `ubl token list --json`},
 	"token revoke":       {`ubl token revoke 0123456789abcdef0123456789abcdef`, `ubl token revoke builder`},
-	"doc list":           {`ubl doc list`, `ubl doc list --workspace plans --json`},
+	"doc list":           {`ubl doc list`, `ubl doc list --workspace plans --as-of 4711 --json`},
 	"doc get":            {`ubl doc get Launch`, `ubl doc get d:01890000-0000-7000-8000-000000000000 --at-version 2 > launch.md`},
 	"doc put":            {`ubl doc put launch.md`, `ubl doc put launch.md --document Launch --if-version 3`, `date | ubl doc put - --title Now --workspace plans`},
 	"doc search":         {`ubl doc search "launch mond*"`},

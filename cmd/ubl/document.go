@@ -36,15 +36,19 @@ type docListCmd struct {
 	remote
 	format
 	inWorkspace
+	inPast
 }
 
 // Run lists them, with --json one a line.
 func (c *docListCmd) Run(ctx context.Context, p *program) error {
 	path, err := c.documents()
+	if err == nil {
+		path, err = c.of(path + "?limit=100")
+	}
 	if err != nil {
 		return err
 	}
-	return showList(ctx, p, &c.remote, c.format, path+"?limit=100", "documents", "a document", "DOCUMENT\tTITLE\tVERSION\tBYTES\tCHANGED", func(d *ubl.Document) string {
+	return showList(ctx, p, &c.remote, c.format, path, "documents", "a document", "DOCUMENT\tTITLE\tVERSION\tBYTES\tCHANGED", func(d *ubl.Document) string {
 		return cells(d.DocumentID, oneLine(d.Title), d.Version, d.Bytes, local(d.UpdatedAt))
 	})
 }

@@ -94,6 +94,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 		NewInvitation: f.newInvitation,
 		Domains:       c.domains(), DNS: resolver.New(c.DNSServer),
 		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Uploads: n.uploads, Blobs: readBlobs{n}, Beside: beside(), Offers: families.All.Offers(),
+		Forms: families.All.Acts(),
 	})
 	acts := rest.Acts()
 	f.agents.toolbox.put(acts)
@@ -124,7 +125,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 		Authenticate: f.auth.MiddlewareForAgents(c.PublicURL), AuthenticateBrowsers: f.auth.MiddlewareForBrowsers,
 		SignIn:  f.auth.Browsers(),
 		Web:     app,
-		Schemas: api.Schemas(),
+		Schemas: rest.Schemas(),
 		Ready:   n.ready,
 		Serves:  n.serves,
 		Backup: func(ctx context.Context, w io.Writer) error {

@@ -15,8 +15,28 @@ import (
 type showCmd struct {
 	remote
 	format
-	ID   string `arg:"" complete:"rooms" help:"Of a room (r:plans or plans), a container (w:drafts, k:petty-cash) or an Agreement (a:tenant:t:example.com)."`
+	inPast
+	ID string `arg:"" complete:"rooms" help:"Of a room (r:plans or plans), a container (w:drafts, k:petty-cash), the tenant (t:example.com) or an Agreement (a:room:r:plans)."`
+}
+
+// inPast asks how something was.
+type inPast struct {
 	AsOf string `name:"as-of" help:"How it was: after the atom of this seq in the tenant's ledger, or at a time (2026-01-31T12:00:00Z)." placeholder:"SEQ|TIME"`
+}
+
+// of is the path of how it was, or is.
+func (c inPast) of(path string) (string, error) {
+	if _, err := ubl.ParseAsOf(c.AsOf); err != nil {
+		return "", &usageError{"--as-of is neither the seq of an atom, as 4711, nor a time, as 2026-01-31T12:00:00Z"}
+	}
+	if c.AsOf == "" {
+		return path, nil
+	}
+	before := "?"
+	if strings.Contains(path, before) {
+		before = "&"
+	}
+	return path + before + "as_of=" + url.QueryEscape(c.AsOf), nil
 }
 
 // shown is what showCmd has read. The raw parts are for --json.
@@ -30,8 +50,8 @@ type shown struct {
 
 // Run shows it, with its members.
 func (c *showCmd) Run(ctx context.Context, p *program) error {
-	if _, err := ubl.ParseAsOf(c.AsOf); err != nil {
-		return &usageError{"--as-of is neither the seq of an atom, as 4711, nor a time, as 2026-01-31T12:00:00Z"}
+	if _, err := c.of(""); err != nil {
+		return err
 	}
 	server, err := c.client(p)
 	if err != nil {
@@ -41,7 +61,7 @@ func (c *showCmd) Run(ctx context.Context, p *program) error {
 	agreement := ubl.AgreementID(c.ID)
 	switch {
 	case strings.HasPrefix(c.ID, "a:"):
-	case ubl.ContainerID(c.ID).Valid():
+	case ubl.ContainerID(c.ID).Valid(), ubl.TenantID(c.ID).Valid():
 		if err = c.read(ctx, server, "/api/containers/"+url.PathEscape(c.ID), &is); err == nil {
 			var container ubl.Container
 			err = json.Unmarshal(is.Container, &container)
@@ -67,8 +87,9 @@ func (c *showCmd) Run(ctx context.Context, p *program) error {
 }
 
 func (c *showCmd) read(ctx context.Context, server *client, path string, into *shown) error {
-	if c.AsOf != "" {
-		path += "?as_of=" + url.QueryEscape(c.AsOf)
+	path, err := c.of(path)
+	if err != nil {
+		return err
 	}
 	return server.call(ctx, "GET", path, nil, into)
 }
@@ -101,8 +122,12 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 		}
 		row(c.Kind, "%s (%s)", c.Name, c.ContainerID)
 		row("physics", "%s", c.Physics)
-		row("documents", "%d", c.Documents)
-		row("credits", "%d, and %d on the way", c.Balance, c.InTransit)
+		if ubl.TenantID(c.ContainerID).Valid() {
+			row("members", "%d", c.Members)
+		} else {
+			row("documents", "%d", c.Documents)
+			row("credits", "%d, and %d on the way", c.Balance, c.InTransit)
+		}
 	}
 	a, err := formed[ubl.AgreementView]("an Agreement", s.Agreement)
 	if err != nil {

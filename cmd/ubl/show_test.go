@@ -3,7 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
+	"strings"
+	"sync"
 	"testing"
 
 	"ubl"
@@ -36,6 +41,38 @@ func TestShowTellsEverySetting(t *testing.T) {
 		}
 		if text(policy) == text(ubl.RoomPolicy{}) {
 			t.Errorf("it says nothing of %s", f.Name)
+		}
+	}
+}
+
+// TestAsOf: what is asked for as it was is asked of the server so, the tenant and lists of
+// documents too.
+func TestAsOf(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, strings.TrimPrefix(r.URL.RequestURI(), "/api/"))
+		fmt.Fprint(w, `{"container":{"container_id":"t:a.b","agreement_id":"a:tenant:t:a.b","kind":"tenant","members":7},`+
+			`"agreement":{"id":"a:tenant:t:a.b"},"documents":[],"next_cursor":null}`)
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		args []string
+		want string
+		says string
+	}{
+		{[]string{"show", "t:a.b", "--as-of", "6"}, "containers/t:a.b?as_of=6 agreements/a:tenant:t:a.b?as_of=6", "members    7"},
+		{[]string{"show", "w:plans", "--as-of", "6"}, "containers/w:plans?as_of=6 agreements/a:tenant:t:a.b?as_of=6", ""},
+		{[]string{"doc", "list", "--as-of", "6"}, "workspaces/w:general/documents?limit=100&as_of=6", ""},
+		{[]string{"doc", "list", "--as-of", "6h"}, "", "--as-of is neither"},
+		{[]string{"show", "general", "--as-of", "6h"}, "", "--as-of is neither"},
+	} {
+		asked = nil
+		_, out, errs := run(t, s.URL, "", c.args...)
+		if got := strings.Join(asked, " "); got != c.want || !strings.Contains(out+errs, c.says) {
+			t.Errorf("%v asks %q, want %q, and says %s%s", c.args, got, c.want, out, errs)
 		}
 	}
 }

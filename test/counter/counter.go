@@ -96,6 +96,7 @@ func Family(read ubl.Reader) actors.Family {
 		Content:  []ubl.Content{{Space: 'z'}},
 		Kind:     kind,
 		Offers:   offers,
+		Acts:     acts,
 	}
 }
 
@@ -112,7 +113,7 @@ var kind = &actors.Kind[state, event]{
 	Apply:    func(s *state, e event) { *s = e.Counter },
 	Under:    func(_ *state, who ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(who.TenantID) },
 	Pointers: func(s *state) ubl.Fields { return ubl.Fields{ubl.Str("counter_id", s.ID)} },
-	Told:     []string{string(didAdd), string(didReset)},
+	Told:     []ubl.Told{{Op: string(didAdd)}, {Op: string(didReset)}},
 	Rules: []actors.Rule[state, event]{
 		actors.On(didAdd, func(c Add) []string { return []string{fmt.Sprint(c.By, c.After, c.Call)} }, add),
 		actors.On(didReset, nil, reset),

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"ubl/test/counter/wired"
+	"ubl/test/events"
 )
 
 // withCounters builds the program with the trial family.
@@ -125,6 +125,11 @@ func TestFamilyInOneFolder(t *testing.T) {
 		t.Errorf("a wrong argument is answered %s", said)
 	}
 
+	// The published schemas know the acts.
+	if status, said := agent.ask("GET", "/schemas/ubl.ledger.act.v1", ""); status != http.StatusOK || !strings.Contains(said, `"counter.add"`) {
+		t.Errorf("the schema of acts is answered %d %s", status, said)
+	}
+
 	// Whoever listens hears of it, in the order of the ledger.
 	changes := []string{"counter.add 2", "counter.add 3", "counter.add 7"}
 	if got := <-live; !slices.Equal(got[1:], changes) {
@@ -185,17 +190,17 @@ func (c *client) changes(ctx context.Context, t *testing.T, cursor string, more 
 			continue
 		}
 		defer resp.Body.Close()
-		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-			if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok && len(out) == 0 {
-				out = append(out, id)
+		for e := range events.All(resp.Body) {
+			if e.ID != "" && len(out) == 0 {
+				out = append(out, e.ID)
 			}
-			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && strings.Contains(data, `"counter.`) {
-				var e struct {
+			if strings.HasPrefix(e.Name, "counter.") {
+				var data struct {
 					Event   string  `json:"event"`
 					Payload counter `json:"payload"`
 				}
-				_ = json.Unmarshal([]byte(data), &e) // what isn't as expected is told as nothing
-				out = append(out, fmt.Sprint(e.Event, " ", e.Payload.Value))
+				_ = json.Unmarshal([]byte(e.Data), &data) // what isn't as expected is told as nothing
+				out = append(out, fmt.Sprint(data.Event, " ", data.Payload.Value))
 			}
 			if len(out) > 0 && len(out) >= more {
 				return out

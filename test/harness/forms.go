@@ -9,14 +9,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"ubl"
+	"ubl/actors/families"
+	"ubl/offer"
 	"ubl/schemas"
 )
 
 // formed is a store that holds each atom which it is given against its schema, so that every
-// test of an act is one of the act's form. Acts of families that tests have for themselves are
-// in no schema.
+// test of an act is one of the act's form. Families that tests have for themselves may bring no
+// forms: their acts are in no schema then.
 type formed struct {
 	ubl.Store
+	forms *forms
 	wrong func(error)
 
 	mu   sync.Mutex
@@ -33,7 +36,7 @@ const (
 // Submit implements [ubl.Store].
 func (f *formed) Submit(b *ubl.Batch, settled func(error)) {
 	if f.due(b.Atoms) {
-		if err := checkForms(b.Atoms); err != nil {
+		if err := f.forms.check(b.Atoms); err != nil {
 			f.wrong(err)
 		}
 	}
@@ -57,9 +60,16 @@ func (f *formed) due(atoms [][]byte) (due bool) {
 	return due
 }
 
-// checkForms checks the atoms of one commit. An effect belongs to an action of the same one, but
+// forms are schemas of atoms, and the acts that they know.
+type forms struct {
+	by    map[string]*jsonschema.Schema
+	known map[ubl.Did]bool
+	one   sync.Map // those of single acts that were needed, by kind and act
+}
+
+// check checks the atoms of one commit. An effect belongs to an action of the same one, but
 // where it ends what was intended in an earlier commit.
-func checkForms(atoms [][]byte) error {
+func (f *forms) check(atoms [][]byte) error {
 	known := map[any]bool{} // actions by their cid
 	for _, atom := range atoms {
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(atom))
@@ -71,10 +81,10 @@ func checkForms(atoms [][]byte) error {
 		of := members["ref_action_cid"]
 		if did, ok := members["did"].(string); ok { // an action
 			of = members["cid"]
-			known[of] = slices.Contains(ubl.Dids(), ubl.Did(did))
+			known[of] = f.known[ubl.Did(did)]
 		}
 		did, _ := members["did"].(string)
-		form := formOf(kind, did)
+		form := f.of(kind, did)
 		if form == nil || !known[of] {
 			continue
 		}
@@ -96,13 +106,41 @@ func hold(atom map[string]any, member, field, valid string) {
 	}
 }
 
+// usual are the product's.
+var usual = sync.OnceValue(func() *forms { return newForms() })
+
+// formsOf are the product's, with those of more acts.
+func formsOf(acts ...offer.Act) *forms {
+	if len(acts) == 0 {
+		return usual()
+	}
+	return newForms(acts...)
+}
+
+func newForms(acts ...offer.Act) *forms {
+	f := &forms{by: Forms(), known: map[ubl.Did]bool{}}
+	all := append(families.All.Acts(), acts...)
+	if len(acts) > 0 {
+		f.by = compile(schemas.With(all...))
+	}
+	for _, did := range ubl.Dids() {
+		f.known[did] = true
+	}
+	for _, a := range all {
+		f.known[a.Did] = true
+	}
+	return f
+}
+
 // Forms are the schemas of atoms by their kind.
-var Forms = sync.OnceValue(func() map[string]*jsonschema.Schema {
+var Forms = sync.OnceValue(func() map[string]*jsonschema.Schema { return compile(schemas.With(families.All.Acts()...)) })
+
+func compile(set *schemas.Set) map[string]*jsonschema.Schema {
 	const base = "https://ubl.invalid/schemas/"
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	for _, name := range schemas.List() {
-		data, _ := schemas.Read(name)
+	for _, name := range set.List() {
+		data, _ := set.Read(name)
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 		if err == nil {
 			err = compiler.AddResource(base+name, doc)
@@ -115,23 +153,20 @@ var Forms = sync.OnceValue(func() map[string]*jsonschema.Schema {
 		ubl.ActionV2: compiler.MustCompile(base + "ubl.ledger." + ubl.ActionV2),
 		ubl.EffectV2: compiler.MustCompile(base + "ubl.ledger." + ubl.EffectV2),
 	}
-})
+}
 
-// formsOf are the schemas of single acts that were needed, by kind and act.
-var formsOf sync.Map
-
-// formOf is the schema of an atom of an act, nil for a kind without one.
-func formOf(kind, did string) *jsonschema.Schema {
-	whole := Forms()[kind]
+// of is the schema of an atom of an act, nil for a kind without one.
+func (f *forms) of(kind, did string) *jsonschema.Schema {
+	whole := f.by[kind]
 	if whole == nil || did == "" {
 		return whole
 	}
 	key := kind + " " + did
-	if form, ok := formsOf.Load(key); ok {
+	if form, ok := f.one.Load(key); ok {
 		return form.(*jsonschema.Schema)
 	}
 	form := formAbout(whole, did)
-	formsOf.Store(key, form)
+	f.one.Store(key, form)
 	return form
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"ubl"
+	"ubl/actors"
+	"ubl/test/counter"
 )
 
 // TestForms: an atom whose act has a field that the schema doesn't know, or lacks one, is told.
@@ -16,8 +18,9 @@ func TestForms(t *testing.T) {
 	ana := User("ana@example.com")
 	h.Enter(ana)
 	page := Must[*ubl.AtomPage](h, ubl.LedgerName(ana.TenantID), ubl.ReadAtoms{From: 1, Limit: 2})
+	forms := formsOf()
 	atoms := [][]byte{page.Atoms[0], page.Atoms[1]}
-	if err := checkForms(atoms); err != nil {
+	if err := forms.check(atoms); err != nil {
 		t.Error(err)
 	}
 	for from, to := range map[string]string{
@@ -26,7 +29,36 @@ func TestForms(t *testing.T) {
 		`"op":"`:                    `"op":"x`,
 	} {
 		spoiled := [][]byte{bytes.ReplaceAll(atoms[0], []byte(from), []byte(to)), bytes.ReplaceAll(atoms[1], []byte(from), []byte(to))}
-		if checkForms(spoiled) == nil {
+		if forms.check(spoiled) == nil {
+			t.Errorf("%q instead of %q is taken", to, from)
+		}
+	}
+}
+
+// TestFormsOfFamilies: the acts that a family brings along are held against its forms as all are,
+// also by the harness itself.
+func TestFormsOfFamilies(t *testing.T) {
+	read := &struct{ ubl.Reader }{}
+	trial := counter.Family(read)
+	h := Open(t, Options{Families: []actors.Family{trial}, Wrap: func(s ubl.Store) ubl.Store { read.Reader = s; return s }})
+	ana := User("ana@example.com")
+	h.Enter(ana)
+	from := Must[ubl.LedgerHead](h, ubl.LedgerName(ana.TenantID), ubl.GetLedgerHead{}).Seq + 1
+	Must[counter.Counter](h, ubl.Name(string(ana.TenantID)+"|n:visits"), counter.Add{Request: h.Request(ana), By: 2})
+	page := Must[*ubl.AtomPage](h, ubl.LedgerName(ana.TenantID), ubl.ReadAtoms{From: from, Limit: 2})
+	atoms := [][]byte{page.Atoms[0], page.Atoms[1]}
+	forms := formsOf(trial.Acts...)
+	if err := forms.check(atoms); err != nil {
+		t.Error(err)
+	}
+	for from, to := range map[string]string{
+		`"this":{`:              `"this":{"note":"n",`,
+		`"value":2`:             `"value":"2"`,
+		`"op":"counter.add"`:    `"op":"counter.reset","more":1`,
+		`"pointers":{"counter_`: `"pointers":{"room_`,
+	} {
+		spoiled := [][]byte{bytes.ReplaceAll(atoms[0], []byte(from), []byte(to)), bytes.ReplaceAll(atoms[1], []byte(from), []byte(to))}
+		if forms.check(spoiled) == nil {
 			t.Errorf("%q instead of %q is taken", to, from)
 		}
 	}
@@ -38,7 +70,7 @@ func TestFormOfOneAct(t *testing.T) {
 	whole := Forms()[ubl.ActionV2].AllOf[0].Ref
 	kept := map[*jsonschema.Schema]bool{}
 	for _, did := range ubl.Dids() {
-		one := formOf(ubl.ActionV2, string(did)).AllOf[0].Ref
+		one := formsOf().of(ubl.ActionV2, string(did)).AllOf[0].Ref
 		for _, condition := range one.AllOf {
 			kept[condition] = true
 		}

@@ -110,7 +110,7 @@ func (h *House) start() {
 	h.Engine = engine
 	var store ubl.Store = engine
 	if _, measures := h.t.(*testing.B); !measures { // the check takes longer than most commits
-		store = &formed{Store: engine, wrong: func(err error) { h.t.Error(err) }, seen: map[string]int{}}
+		store = &formed{Store: engine, forms: formsOf(actors.Acts(h.opts.Families)...), wrong: func(err error) { h.t.Error(err) }, seen: map[string]int{}}
 	}
 	if h.opts.Wrap != nil {
 		store = h.opts.Wrap(store)

@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -15,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ubl/test/events"
 	"ubl/test/poll"
 )
 
@@ -220,8 +220,10 @@ func rpc(t *testing.T, url, revision, method, params string, headers ...string) 
 		headers = append(headers, "Mcp-Name", name)
 	}
 	res, body := post(t, url, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`, headers...)
-	if i := bytes.LastIndex(body, []byte("data: ")); i >= 0 {
-		body = body[i+len("data: "):]
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		for e := range events.All(bytes.NewReader(body)) { // the last is the answer
+			body = []byte(e.Data)
+		}
 	}
 	var answer struct{ Result, Error map[string]any }
 	if err := json.Unmarshal(body, &answer); err != nil {
@@ -431,15 +433,15 @@ func TestTaskAsks(t *testing.T) {
 	poll.Until(t, "the task asks", func() bool {
 		return strings.Contains(whole(post(`{"jsonrpc":"2.0","id":4,"method":"tasks/get","params":{"taskId":"`+id+`"}}`)), `"status":"input_required"`)
 	})
-	stream := bufio.NewScanner(post(`{"jsonrpc":"2.0","id":5,"method":"tasks/result","params":{"taskId":"` + id + `"}}`).Body)
+	stream := events.NewReader(post(`{"jsonrpc":"2.0","id":5,"method":"tasks/result","params":{"taskId":"` + id + `"}}`).Body)
 	event := func() string {
 		t.Helper()
-		for stream.Scan() {
-			if data, ok := strings.CutPrefix(stream.Text(), "data: "); ok {
-				return data
+		for e, ok := stream.Next(); ok; e, ok = stream.Next() {
+			if e.Data != "" {
+				return e.Data
 			}
 		}
-		t.Fatalf("the stream ends: %v", stream.Err())
+		t.Fatal("the stream ends")
 		return ""
 	}
 	var question struct {

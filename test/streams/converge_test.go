@@ -1,7 +1,6 @@
 package streams
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ubl"
+	"ubl/test/events"
 	"ubl/test/harness"
 )
 
@@ -123,17 +123,20 @@ func (s *screen) String() string {
 }
 
 // read takes events off a stream up to a number.
-func (s *screen) read(t testing.TB, lines *bufio.Scanner, upTo int64) {
+func (s *screen) read(t testing.TB, stream *events.Reader, upTo int64) {
 	t.Helper()
-	for s.last < upTo && lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+	for s.last < upTo {
+		told, ok := stream.Next()
 		if !ok {
+			break
+		}
+		if told.Data == "" {
 			continue
 		}
 		var ev struct {
 			Payload struct{ Message, Entry json.RawMessage }
 		}
-		if err := json.Unmarshal([]byte(data), &ev); err != nil {
+		if err := json.Unmarshal([]byte(told.Data), &ev); err != nil {
 			t.Fatal(err)
 		}
 		if ev.Payload.Message != nil || ev.Payload.Entry != nil {

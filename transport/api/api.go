@@ -38,6 +38,7 @@ import (
 
 	"ubl"
 	"ubl/offer"
+	"ubl/schemas"
 	"ubl/transport/envelope"
 )
 
@@ -71,6 +72,8 @@ type Options struct {
 	Beside []string
 	// Offers are the operations that families of actors bring along.
 	Offers []offer.Operation
+	// Forms are those of the acts that families bring along: the published schemas have them.
+	Forms []offer.Act
 	// Version is the program's, for the OpenAPI document.
 	Version string
 }
@@ -82,12 +85,14 @@ type API struct {
 	router chi.Router
 	huma   huma.API
 	table  []route
-	spec   func() []byte // the OpenAPI document, made when it is first asked for
+	// schemas are the published ones.
+	schemas *schemas.Set
+	spec    func() []byte // the OpenAPI document, made when it is first asked for
 }
 
 // New makes an API; [API.Mount] gives it a place.
 func New(o Options) *API {
-	a := &API{Options: o}
+	a := &API{Options: o, schemas: schemas.With(o.Forms...)}
 	a.huma = newHuma(a)
 	a.routes()
 	for _, op := range o.Offers {

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"ubl/schemas"
+	"ubl/test/events"
 )
 
 // base is where the schemas stand for the compiler.
@@ -111,9 +112,9 @@ func dataOf(kind string, body []byte) [][]byte {
 		return [][]byte{body}
 	}
 	var out [][]byte
-	for line := range bytes.Lines(body) {
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
-			out = append(out, data)
+	for e := range events.All(bytes.NewReader(body)) {
+		if e.Data != "" {
+			out = append(out, []byte(e.Data))
 		}
 	}
 	return out

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ubl"
-	"ubl/schemas"
 	"ubl/transport/envelope"
 )
 
@@ -53,11 +52,11 @@ func (a *API) serve(path string, doc *envelope.Document) {
 // Schemas serves the published JSON Schemas to everyone: the list at /schemas/
 // and each at /schemas/<$id> and /schemas/<$id>.json. The caller puts it at
 // /schemas/.
-func Schemas() http.Handler {
+func (a *API) Schemas() http.Handler {
 	files := map[string]*envelope.Document{}
-	for _, id := range schemas.List() {
+	for _, id := range a.schemas.List() {
 		files[id] = envelope.NewDocument("application/schema+json", envelope.KeepAsking, func() []byte {
-			data, _ := schemas.Read(id)
+			data, _ := a.schemas.Read(id)
 			return data
 		})
 	}
@@ -74,7 +73,7 @@ func Schemas() http.Handler {
 		}
 		name := r.URL.Path[len("/schemas"):]
 		if name == "" || name == "/" {
-			envelope.Write(w, http.StatusOK, schemaList())
+			envelope.Write(w, http.StatusOK, a.schemaList())
 			return
 		}
 		file, ok := files[strings.TrimSuffix(name[1:], ".json")]
@@ -91,11 +90,11 @@ type schemaEntry struct {
 	URL string `json:"url"`
 }
 
-func schemaList() any {
+func (a *API) schemaList() any {
 	var out struct {
 		Schemas []schemaEntry `json:"schemas"`
 	}
-	for _, id := range schemas.List() {
+	for _, id := range a.schemas.List() {
 		out.Schemas = append(out.Schemas, schemaEntry{id, "/schemas/" + id + ".json"})
 	}
 	return out

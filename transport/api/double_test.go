@@ -393,7 +393,7 @@ func newServer(t testing.TB, offers ...offer.Operation) *server {
 		Domains:         map[string]ubl.TenantID{"acme.example": "t:acme.com", "given.example": "t:else"}, DNS: nameserver{}, Offers: offers})
 	s.router = chi.NewRouter()
 	s.router.Route("/api", s.api.Mount)
-	s.router.Handle("/schemas/*", Schemas())
+	s.router.Handle("/schemas/*", s.api.Schemas())
 	return s
 }
 

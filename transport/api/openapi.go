@@ -10,7 +10,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"ubl"
-	"ubl/schemas"
 )
 
 // rich is what huma gathered as an OpenAPI 3.1 document, under /api but for what is public,
@@ -36,8 +35,8 @@ func (a *API) rich() map[string]any {
 	}
 	doc["paths"] = paths
 	components := doc["components"].(map[string]any)["schemas"].(map[string]any)
-	for _, id := range schemas.List() {
-		s, _ := schemas.Read(id)
+	for _, id := range a.schemas.List() {
+		s, _ := a.schemas.Read(id)
 		components[id] = quoted(id, parse(s))
 	}
 	return doc

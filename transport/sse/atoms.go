@@ -3,6 +3,7 @@ package sse
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,43 +14,42 @@ import (
 // them are entries.
 const atomsPage = 128
 
-// opAppend is the effect of an act that put an entry into a room.
-const opAppend = "room.append"
+// tellings are the effects of which streams tell, by their ops.
+type tellings map[string]ubl.Told
 
-// atom is what a stream needs of an atom.
+func tellingsOf(told []ubl.Told) tellings {
+	out := make(tellings, len(told))
+	for _, t := range told {
+		out[t.Op] = t
+	}
+	return out
+}
+
+// shown reports whether clients see events of the kind; the others steer streams.
+func (t tellings) shown(kind string) bool {
+	switch kind {
+	case ubl.EventMessageCreated, ubl.EventEntryCreated, ubl.EventRoomCreated, ubl.EventMemberJoined:
+		return true
+	}
+	told, ok := t[kind]
+	return ok && !told.Itself()
+}
+
+// atom is what a stream needs of an atom. Actions have no effects.
 type atom struct {
-	Kind   string     `json:"kind"`
-	Did    ubl.Did    `json:"did"`
-	Status ubl.Status `json:"status"`
-	When   ubl.Time   `json:"when"`
-	This   struct {
-		RoomID ubl.RoomID `json:"room_id"`
-	} `json:"this"`
-	Effects []struct {
-		Op      string     `json:"op"`
-		RoomID  ubl.RoomID `json:"room_id"`
-		RoomSeq int64      `json:"room_seq"`
-	} `json:"effects"`
+	Kind    string            `json:"kind"`
+	When    ubl.Time          `json:"when"`
+	Effects []json.RawMessage `json:"effects"`
 }
 
-// effectIn is one of an atom's effects, as it stands there.
-func effectIn(raw json.RawMessage, i int) (json.RawMessage, error) {
-	var a struct {
-		Effects []json.RawMessage `json:"effects"`
-	}
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
-	}
-	return a.Effects[i], nil
-}
-
-// told is an event found in the ledger, at its act's position.
-type told struct {
-	pos     int64
-	room    ubl.RoomID
-	roomSeq int64 // of an entry; 0 for all else
-	at      ubl.Time
-	public  *ubl.Event // what everyone hears of; nil for what happened in a room
+// found is an effect in the ledger of which the stream is to tell, at its act's position.
+type found struct {
+	pos    int64
+	at     ubl.Time
+	told   ubl.Told
+	room   ubl.RoomID // "" for what everyone hears of
+	entry  int64      // of an entry of the room; 0 for all else
+	effect json.RawMessage
 }
 
 // replay rebuilds the events behind a page of atoms: the ledger says in which
@@ -85,10 +85,9 @@ func (s *tenantSource) replay(ctx context.Context, pos int64) (replay, error) {
 	return out, nil
 }
 
-// find picks the events of the caller's rooms out of a page, and says up to
-// where it looked. An act at the page's end is left for the next page where
-// its effect isn't here yet.
-func (s *tenantSource) find(page *ubl.AtomPage, pos int64) (events []told, last int64, err error) {
+// find picks what the caller hears of out of a page, and says up to where it looked. An act at
+// the page's end is left for the next page where its effect isn't here yet.
+func (s *tenantSource) find(page *ubl.AtomPage, pos int64) (events []found, last int64, err error) {
 	last = pos
 	for i, raw := range page.Atoms {
 		seq := page.From + int64(i)
@@ -96,44 +95,62 @@ func (s *tenantSource) find(page *ubl.AtomPage, pos int64) (events []told, last 
 		if err := json.Unmarshal(raw, &a); err != nil {
 			return nil, pos, fmt.Errorf("couldn't read atom %d: %w", seq, err)
 		}
-		isAction := ubl.IsAction(a.Kind)
-		if isAction && i > 0 && i == len(page.Atoms)-1 {
+		if ubl.IsAction(a.Kind) && i > 0 && i == len(page.Atoms)-1 {
 			break
 		}
 		last = seq
-		if _, mine := s.summary(a.This.RoomID); mine && isAction && a.Did == ubl.DidRoomCreate && a.Status == ubl.StatusExecuted {
-			events = append(events, told{pos: seq + 1, room: a.This.RoomID, at: a.When})
-		}
-		for i, e := range a.Effects {
-			if _, mine := s.summary(e.RoomID); mine && e.Op == opAppend {
-				events = append(events, told{pos: seq, room: e.RoomID, roomSeq: e.RoomSeq})
+		for _, effect := range a.Effects {
+			e, ok, err := s.told.of(effect)
+			if err != nil {
+				return nil, pos, fmt.Errorf("couldn't read an effect of atom %d: %w", seq, err)
 			}
-			if slices.Contains(s.public, e.Op) && s.sees("") {
-				payload, err := effectIn(raw, i)
-				if err != nil {
-					return nil, pos, fmt.Errorf("couldn't read the effect of atom %d: %w", seq, err)
-				}
-				events = append(events, told{pos: seq, public: &ubl.Event{Kind: e.Op, TenantID: s.who.TenantID, TS: a.When, Payload: payload}})
+			if ok && s.sees(e.room) {
+				e.pos, e.at = seq, a.When
+				events = append(events, e)
 			}
 		}
 	}
 	return events, last, nil
 }
 
+// of reads an effect as far as it is told; ok is false where it isn't.
+func (t tellings) of(effect json.RawMessage) (e found, ok bool, err error) {
+	var is struct {
+		Op string `json:"op"`
+	}
+	if err := json.Unmarshal(effect, &is); err != nil {
+		return e, false, err
+	}
+	e.effect = effect
+	if e.told, ok = t[is.Op]; !ok || e.told.In == "" {
+		return e, ok, nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(effect, &members); err != nil {
+		return e, false, err
+	}
+	for name, into := range map[string]any{e.told.In: &e.room, e.told.Entry: &e.entry} {
+		if raw, has := members[name]; has {
+			err = errors.Join(err, json.Unmarshal(raw, into))
+		}
+	}
+	return e, e.room != "", err
+}
+
 // fetch reads the entries, one page a room: a room's entries follow each
 // other in the ledger as they do in the room.
-func (s *tenantSource) fetch(ctx context.Context, events []told) (map[ubl.RoomID]*ubl.HistoryPage, error) {
+func (s *tenantSource) fetch(ctx context.Context, events []found) (map[ubl.RoomID]*ubl.HistoryPage, error) {
 	type span struct{ first, last int64 }
 	spans := make(map[ubl.RoomID]span)
 	for _, e := range events {
-		if e.roomSeq == 0 {
+		if e.entry == 0 {
 			continue
 		}
 		at, ok := spans[e.room]
 		if !ok {
-			at.first = e.roomSeq
+			at.first = e.entry
 		}
-		at.last = e.roomSeq
+		at.last = e.entry
 		spans[e.room] = at
 	}
 	out := make(map[ubl.RoomID]*ubl.HistoryPage, len(spans))
@@ -159,26 +176,25 @@ func refused(err error) bool {
 
 // render adds one event. An entry that retention took is told once a room, as
 // a gap.
-func (s *tenantSource) render(out *replay, e told, id int64, rooms map[ubl.RoomID]*ubl.HistoryPage) error {
+func (s *tenantSource) render(out *replay, e found, id int64, rooms map[ubl.RoomID]*ubl.HistoryPage) error {
 	tenant := s.who.TenantID
-	if e.public != nil {
-		out.add(ledgerID, id, e.public)
-		return nil
-	}
-	if e.roomSeq == 0 {
-		room, ok := s.summary(e.room)
-		if ok {
-			out.add(ledgerID, id, &ubl.Event{
-				Kind: ubl.EventRoomCreated, TenantID: tenant, RoomID: e.room, TS: e.at, Payload: ubl.RoomCreatedPayload(room),
-			})
+	if e.entry == 0 {
+		ev := &ubl.Event{Kind: e.told.Op, TenantID: tenant, RoomID: e.room, TS: e.at, Payload: e.effect}
+		if e.told.Payload != nil {
+			room, ok := s.summary(e.room)
+			if !ok {
+				return nil
+			}
+			ev.Kind, ev.Payload = e.told.Kind, e.told.Payload(room)
 		}
+		out.add(ledgerID, id, ev)
 		return nil
 	}
 	page, ok := rooms[e.room]
 	if !ok {
 		return nil
 	}
-	if i := e.roomSeq - page.FirstSeq; i >= 0 && i < int64(len(page.Messages)) {
+	if i := e.entry - page.FirstSeq; i >= 0 && i < int64(len(page.Messages)) {
 		ev, err := entryEvent(tenant, e.room, page, int(i))
 		if err == nil {
 			out.add(ledgerID, id, ev)
@@ -186,12 +202,12 @@ func (s *tenantSource) render(out *replay, e told, id int64, rooms map[ubl.RoomI
 		return err
 	}
 	from := page.KeptFrom()
-	if e.roomSeq >= from {
+	if e.entry >= from {
 		return ubl.Errorf(ubl.CodeUnavailable, "a room is behind its ledger")
 	}
 	if s.gaps[e.room] < from {
 		s.gaps[e.room] = from
-		out.add(ledgerID, id, gapEvent(tenant, e.room, s.now(), e.roomSeq, from))
+		out.add(ledgerID, id, gapEvent(tenant, e.room, s.now(), e.entry, from))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/test/events"
 	"ubl/transport/envelope"
 	"ubl/transport/sse"
 )
@@ -32,28 +33,10 @@ func (f frame) String() string {
 }
 
 // parse reads the complete blocks of a stream.
-func parse(stream []byte) []frame {
-	var out []frame
-	blocks := strings.Split(string(stream), "\n\n")
-	for _, block := range blocks[:len(blocks)-1] {
-		var f frame
-		for line := range strings.Lines(block) {
-			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
-			value = strings.TrimPrefix(value, " ")
-			switch name {
-			case "id":
-				f.id = value
-			case "event":
-				f.event = value
-			case "data":
-				f.data = value
-			case "retry":
-				f.retry = value
-			case "":
-				f.comment = value
-			}
-		}
-		out = append(out, f)
+func parse(stream []byte) (out []frame) {
+	complete := bytes.LastIndex(stream, []byte("\n\n"))
+	for e := range events.All(bytes.NewReader(stream[:max(0, complete)])) {
+		out = append(out, frame{e.ID, e.Name, e.Data, e.Comment, e.Retry})
 	}
 	return out
 }

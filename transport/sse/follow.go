@@ -200,7 +200,7 @@ func (f *follow) knows(pos int64) bool { return f.seen.Load().last >= pos }
 func (f *follow) advance(pos int64) { f.change(func(r *ring) { r.advance(pos) }) }
 
 // read is [view.read] of what listeners see now.
-func (f *follow) read(p *place, sees func(ubl.RoomID) bool, runs [][]byte) ([][]byte, int, bool) {
+func (f *follow) read(p *cursor, sees func(ubl.RoomID) bool, runs [][]byte) ([][]byte, int, bool) {
 	return f.seen.Load().read(p, sees, runs, maxPiece)
 }
 

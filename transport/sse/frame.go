@@ -48,12 +48,6 @@ func appendID(dst []byte, prefix string, id int64) []byte {
 	return strconv.AppendInt(dst, id, 10)
 }
 
-// shown reports whether clients see events of the kind in a room; the others steer
-// streams, or are told in the tenant.
-func shown(kind string) bool {
-	return kind == ubl.EventMessageCreated || kind == ubl.EventEntryCreated || kind == ubl.EventRoomCreated || kind == ubl.EventMemberJoined
-}
-
 // entryEvent is the event that told entry i of a page when it was new: the same
 // bytes come out of a replay as came live, but for one that was redacted since.
 func entryEvent(t ubl.TenantID, r ubl.RoomID, page *ubl.HistoryPage, i int) (*ubl.Event, error) {

@@ -22,8 +22,8 @@ type Options struct {
 	Logger *slog.Logger     // nil: nothing is logged
 	Panics *panics.Catcher  // catches what panics over one room or tenant
 	Limits Limits
-	// Told are the effects, by their ops, that everyone in a tenant hears of.
-	Told []string
+	// Told are the effects of which streams tell.
+	Told []ubl.Told
 }
 
 // Limits bound a Hub; a zero field takes its default.
@@ -70,7 +70,7 @@ type Hub struct {
 	log    *slog.Logger
 	panics *panics.Catcher
 	limits Limits
-	told   []string
+	told   tellings
 	pace   *pace
 
 	frames, missed, slowed atomic.Int64
@@ -99,7 +99,7 @@ func New(o Options) *Hub {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Hub{
-		asker: o.Asker, feed: o.Feed, now: o.Now, log: o.Logger, panics: o.Panics, limits: o.Limits.withDefaults(), told: o.Told, pace: defaultPace(),
+		asker: o.Asker, feed: o.Feed, now: o.Now, log: o.Logger, panics: o.Panics, limits: o.Limits.withDefaults(), told: tellingsOf(o.Told), pace: defaultPace(),
 		follows: make(map[ubl.Name]*follow),
 		gates:   make(map[ubl.TenantID]*gate),
 		streams: make(map[*listener]struct{}),
@@ -156,7 +156,7 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request, c *envelope.Caller, 
 		envelope.WriteError(w, r, err)
 		return
 	}
-	l.place = place{pos: at.pos, at: -1}
+	l.cursor = cursor{pos: at.pos, at: -1}
 	why = l.carry(r.Context(), at.first, l.advance)
 }
 

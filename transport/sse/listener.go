@@ -94,7 +94,7 @@ type listener struct {
 	gate   *gate
 	out    *output
 
-	place    place
+	cursor   cursor
 	runs     [][]byte // reused
 	timer    *time.Timer
 	due      time.Time // what the timer is set to
@@ -208,7 +208,7 @@ func (l *listener) tick(ctx context.Context, now time.Time) error {
 		l.checked = now
 	}
 	if now.Sub(l.out.last) >= l.hub.limits.Keepalive {
-		if err := l.out.write(l.idle(l.place.pos)); err != nil {
+		if err := l.out.write(l.idle(l.cursor.pos)); err != nil {
 			return err
 		}
 	}
@@ -262,7 +262,7 @@ func (l *listener) advance(ctx context.Context, now time.Time) (moved bool, err 
 		l.hub.frames.Add(int64(own.events))
 		return true, l.write(ctx, own.pieces...)
 	}
-	runs, events, behind := l.follow.read(&l.place, l.source.sees, l.runs[:0])
+	runs, events, behind := l.follow.read(&l.cursor, l.source.sees, l.runs[:0])
 	if behind {
 		return l.catchUp(ctx, now)
 	}
@@ -318,7 +318,7 @@ func (l *listener) catchUp(ctx context.Context, now time.Time) (moved bool, err 
 		return false, nil
 	}
 	page, err := l.page(ctx)
-	if err == nil && page.pos <= l.place.pos {
+	if err == nil && page.pos <= l.cursor.pos {
 		// The ring is ahead of history: its actor is being loaded elsewhere.
 		err = ubl.Errorf(ubl.CodeUnavailable, "history is behind the stream")
 	}
@@ -335,7 +335,7 @@ func (l *listener) catchUp(ctx context.Context, now time.Time) (moved bool, err 
 		}
 	}
 	l.hub.frames.Add(int64(page.events))
-	l.place.pos = page.pos
+	l.cursor.pos = page.pos
 	return true, nil
 }
 
@@ -348,7 +348,7 @@ func (l *listener) page(ctx context.Context) (replay, error) {
 	defer func() { <-l.follow.asks }()
 	ctx, cancel := context.WithTimeout(ctx, l.hub.limits.AskTimeout)
 	defer cancel()
-	return l.source.replay(ctx, l.place.pos)
+	return l.source.replay(ctx, l.cursor.pos)
 }
 
 // retry notes a failed page for later, or gives the error back where another

@@ -94,7 +94,7 @@ func TestPaceDoesNotWaitForSlowClients(t *testing.T) {
 func TestPublishingWaitsForNoReader(t *testing.T) {
 	f := newFollow(&Hub{limits: Limits{}.withDefaults()}, roomTopic{}, func() {})
 	f.change(func(r *ring) { filled(r, 1, 3) })
-	p := place{at: -1}
+	p := cursor{at: -1}
 	published := make(chan struct{})
 	reads := 0
 	runs, _, _ := f.read(&p, func(ubl.RoomID) bool {

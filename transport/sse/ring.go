@@ -47,8 +47,8 @@ type entry struct {
 // slice. Bytes once written never change, and listeners keep slices of it.
 type segment struct{ buf []byte }
 
-// place is where a listener stands.
-type place struct {
+// cursor is how far a listener is.
+type cursor struct {
 	pos int64 // its cursor
 	at  int64 // absolute index of its next entry, -1 where that must be looked up
 }
@@ -106,7 +106,7 @@ func (v *view) search(pos int64) int {
 // read appends what comes after p to runs, as few slices and up to about
 // limit bytes, moves p behind it and counts the events. behind means that p is below
 // the ring; nothing else happened then.
-func (v *view) read(p *place, sees func(ubl.RoomID) bool, runs [][]byte, limit int) (out [][]byte, events int, behind bool) {
+func (v *view) read(p *cursor, sees func(ubl.RoomID) bool, runs [][]byte, limit int) (out [][]byte, events int, behind bool) {
 	if p.pos < v.base {
 		p.at = -1
 		return runs, 0, true

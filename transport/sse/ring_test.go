@@ -39,7 +39,7 @@ func TestRingRead(t *testing.T) {
 		{"up to the limit", filled(&ring{maxEvents: 99, maxBytes: 999}, 1, 30), 0, "1,2,3,4,5,", 5, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := place{pos: c.from, at: -1}
+			p := cursor{pos: c.from, at: -1}
 			limit := 1 << 20
 			if c.name == "up to the limit" {
 				limit = 10
@@ -58,7 +58,7 @@ func TestRingRead(t *testing.T) {
 // Listeners keep what they have read while the ring goes on.
 func TestRingDoesNotTouchWhatWasRead(t *testing.T) {
 	r := filled(&ring{maxEvents: 4, maxBytes: 999}, 1, 4)
-	p := place{at: -1}
+	p := cursor{at: -1}
 	runs, _, _ := r.read(&p, everyRoom, nil, 1<<20)
 	filled(r, 5, 5000)
 	if got := string(bytes.Join(runs, nil)); got != "1,2,3,4," {

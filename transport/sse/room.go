@@ -40,7 +40,7 @@ func (h *Hub) Room(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.serve(w, r, caller, from, &roomSource{
-		asker: h.asker, now: h.now, who: caller.Identity, room: room, limit: firstPage,
+		asker: h.asker, now: h.now, who: caller.Identity, told: h.told, room: room, limit: firstPage,
 	})
 }
 
@@ -63,13 +63,14 @@ type roomSource struct {
 	asker ubl.Asker
 	now   func() time.Time
 	who   ubl.Identity
+	told  tellings
 	room  ubl.RoomID
 	limit int // of the next page
 }
 
 func (s *roomSource) name() ubl.Name { return ubl.RoomName(s.who.TenantID, s.room) }
 
-func (s *roomSource) topic() topic { return roomTopic{asker: s.asker, room: s.name()} }
+func (s *roomSource) topic() topic { return roomTopic{asker: s.asker, told: s.told, room: s.name()} }
 
 // start begins at the head, or after from. A cursor beyond the head comes from
 // a server whose newest messages were lost in a restore: refusing it would

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/transport/sse"
 )
 
@@ -16,7 +17,7 @@ const general = "/api/events/rooms/r:general"
 func house(limits sse.Limits) (*world, *sse.Hub) {
 	w := newWorld()
 	w.create("r:general", "u:ann")
-	return w, sse.New(sse.Options{Asker: w, Feed: w, Limits: limits})
+	return w, sse.New(sse.Options{Asker: w, Feed: w, Limits: limits, Told: append(families.All.Told(), ubl.Told{Op: opNote, In: "room_id"}, ubl.Told{Op: opBell})})
 }
 
 func TestRoomStreamBegins(t *testing.T) {

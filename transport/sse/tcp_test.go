@@ -17,6 +17,7 @@ import (
 	r3labs "github.com/r3labs/sse/v2"
 
 	"ubl"
+	"ubl/test/events"
 	"ubl/test/memnet"
 	"ubl/test/poll"
 	"ubl/transport/envelope"
@@ -170,19 +171,18 @@ func TestStreamsOutliveDeadlines(t *testing.T) {
 			if answer.Proto != name && answer.Proto != name+".0" {
 				t.Fatalf("the protocol is %s", answer.Proto)
 			}
-			lines := bufio.NewScanner(answer.Body)
-			for silences := 0; silences < 3 && lines.Scan(); {
-				if lines.Text() == ":keepalive" {
-					silences++
+			silences := 0
+			for e := range events.All(answer.Body) {
+				if e.Comment == "keepalive" {
+					if silences++; silences == 3 {
+						w.send("r:general", "u:ann", "still there?")
+					}
 				}
-			}
-			w.send("r:general", "u:ann", "still there?")
-			for lines.Scan() {
-				if lines.Text() == "id: 2" {
+				if e.ID == "2" {
 					return
 				}
 			}
-			t.Errorf("the stream ended: %v, %v", lines.Err(), hub.Stats().Ended)
+			t.Errorf("the stream ended after %d silences: %v", silences, hub.Stats().Ended)
 		})
 	}
 }

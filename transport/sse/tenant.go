@@ -27,7 +27,7 @@ func (h *Hub) Tenant(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.serve(w, r, caller, from, &tenantSource{
-		asker: h.asker, now: h.now, who: caller.Identity, public: h.told, gaps: make(map[ubl.RoomID]int64),
+		asker: h.asker, now: h.now, who: caller.Identity, told: h.told, gaps: make(map[ubl.RoomID]int64),
 	})
 }
 
@@ -37,9 +37,9 @@ type tenantSource struct {
 	asker  ubl.Asker
 	now    func() time.Time
 	who    ubl.Identity
-	public []string             // the ops of such effects
+	told   tellings
 	gaps   map[ubl.RoomID]int64 // what room.gap has told of a room as kept
-	told   int64                // the last id that idle sent
+	newest int64                // the last id that idle sent
 
 	mu      sync.Mutex
 	rooms   map[ubl.RoomID]ubl.RoomSummary // of which the caller is a member now
@@ -48,7 +48,7 @@ type tenantSource struct {
 }
 
 func (s *tenantSource) topic() topic {
-	return ledgerTopic{asker: s.asker, ledger: ubl.LedgerName(s.who.TenantID), public: s.public}
+	return ledgerTopic{asker: s.asker, ledger: ubl.LedgerName(s.who.TenantID), told: s.told}
 }
 
 // start begins at the head, or after from. A cursor beyond the head, of a
@@ -63,10 +63,10 @@ func (s *tenantSource) start(ctx context.Context, from *int64) (begin, error) {
 	case err != nil:
 		return begin{}, err
 	case from == nil, *from > head:
-		s.told = head
+		s.newest = head
 		return begin{pos: head, first: idFrame(ledgerID, head)}, nil
 	}
-	s.told = *from
+	s.newest = *from
 	return begin{pos: *from, behind: *from < head}, nil
 }
 
@@ -172,10 +172,10 @@ func (s *tenantSource) sees(room ubl.RoomID) bool {
 // idle moves the client's last id along with the ledger, so that one who
 // returns to quiet rooms needn't page through everybody else's acts.
 func (s *tenantSource) idle(pos int64) []byte {
-	if pos <= s.told {
+	if pos <= s.newest {
 		return []byte(keepaliveFrame)
 	}
-	s.told = pos
+	s.newest = pos
 	return append(idFrame(ledgerID, pos), keepaliveFrame...)
 }
 

@@ -2,7 +2,6 @@ package sse
 
 import (
 	"context"
-	"slices"
 
 	"ubl"
 )
@@ -19,6 +18,7 @@ type topic interface {
 // roomTopic counts in room_seq.
 type roomTopic struct {
 	asker ubl.Asker
+	told  tellings
 	room  ubl.Name
 }
 
@@ -44,7 +44,7 @@ func (t roomTopic) take(r *ring, p *ubl.Publication) {
 	for i := range p.Events {
 		ev := &p.Events[i]
 		switch {
-		case !shown(ev.Kind):
+		case !t.told.shown(ev.Kind):
 		case ev.RoomSeq == 0:
 			frame = appendFrame(frame[:0], "", noID, ev)
 			r.add(entry{pos: r.last + 1, after: r.last, room: ev.RoomID}, frame)
@@ -73,7 +73,7 @@ func firstRoomSeq(p *ubl.Publication) int64 {
 type ledgerTopic struct {
 	asker  ubl.Asker
 	ledger ubl.Name
-	public []string // the ops of effects that everyone hears of
+	told   tellings
 }
 
 func (t ledgerTopic) name() ubl.Name { return t.ledger }
@@ -92,7 +92,7 @@ func (t ledgerTopic) take(r *ring, p *ubl.Publication) {
 	var frame []byte
 	for i := range p.Events {
 		ev := &p.Events[i]
-		if !t.shown(ev.Kind) || ev.LedgerSeq <= r.last {
+		if !t.told.shown(ev.Kind) || ev.LedgerSeq <= r.last {
 			continue
 		}
 		if ev.Redacts {
@@ -109,9 +109,6 @@ func (t ledgerTopic) take(r *ring, p *ubl.Publication) {
 	r.last = max(r.last, p.Last)
 }
 
-// shown reports whether clients see events of the kind.
-func (t ledgerTopic) shown(kind string) bool { return shown(kind) || slices.Contains(t.public, kind) }
-
 // bearsID reports whether the event carries its act's position: of several
 // events of one act the last does, else a client that drops between them
 // would lose the rest.
@@ -120,7 +117,7 @@ func (t ledgerTopic) bearsID(events []ubl.Event, i int) bool {
 		return false
 	}
 	for _, later := range events[i+1:] {
-		if t.shown(later.Kind) && later.Kind != ubl.EventMemberJoined && later.LedgerSeq == events[i].LedgerSeq {
+		if t.told.shown(later.Kind) && later.Kind != ubl.EventMemberJoined && later.LedgerSeq == events[i].LedgerSeq {
 			return false
 		}
 	}
