@@ -3,6 +3,7 @@ package test
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -54,6 +55,29 @@ func TestReadmeHasTheRunsFigures(t *testing.T) {
 	} {
 		if !strings.Contains(readme, want) {
 			t.Errorf("README doesn't say %q", want)
+		}
+	}
+}
+
+// TestReadmeProvesWhatItSaysOfItself: each answer of ours beside other gateways leads to its test.
+func TestReadmeProvesWhatItSaysOfItself(t *testing.T) {
+	_, gateways, ok := strings.Cut(section(t, "../README.md", "Beside others"), "For agents' tools")
+	if !ok {
+		t.Fatal("README has no table of gateways")
+	}
+	rows := table(gateways)
+	if len(rows) < 13 {
+		t.Fatalf("the table of gateways has %d rows", len(rows))
+	}
+	for _, row := range rows {
+		links := regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(row[1], -1)
+		if len(links) == 0 {
+			t.Errorf("nothing proves %q", row[0])
+		}
+		for _, link := range links {
+			if _, err := os.Stat("../" + link[1]); err != nil || !strings.HasSuffix(link[1], "_test.go") {
+				t.Errorf("%q leads to %s, which is no test: %v", row[0], link[1], err)
+			}
 		}
 	}
 }
