@@ -47,7 +47,7 @@ func anyOrigin(next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set("Access-Control-Allow-Origin", "*")
 		h.Set("Access-Control-Expose-Headers", corsResponseHeaders)
-		if r.Method == http.MethodOptions {
+		if preflight(r) {
 			h.Set("Access-Control-Allow-Methods", "GET, POST")
 			h.Set("Access-Control-Allow-Headers", corsRequestHeaders)
 			h.Set("Access-Control-Max-Age", "600")
@@ -67,10 +67,9 @@ func (o origins) check(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		preflight := r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 		w.Header().Add("Vary", "Origin")
 		listed := o.listed(origin)
-		if !listed && !own(origin, r.Host) && (preflight || changes(r.Method)) {
+		if !listed && !own(origin, r.Host) && (preflight(r) || changes(r.Method)) {
 			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeOriginNotAllowed, "pages of this origin may not use the server; see --allow-origin"))
 			return
 		}
@@ -78,7 +77,7 @@ func (o origins) check(next http.Handler) http.Handler {
 			w.Header().Set("Access-Control-Allow-Origin", origin)
 			w.Header().Set("Access-Control-Expose-Headers", corsResponseHeaders)
 		}
-		if preflight {
+		if preflight(r) {
 			w.Header().Set("Access-Control-Allow-Methods", corsMethods)
 			w.Header().Set("Access-Control-Allow-Headers", corsRequestHeaders)
 			w.Header().Set("Access-Control-Max-Age", "600")
@@ -87,6 +86,11 @@ func (o origins) check(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// preflight reports whether a browser asks what a page may send.
+func preflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
 func (o origins) listed(origin string) bool { return o.allowed[strings.ToLower(origin)] }

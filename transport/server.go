@@ -234,7 +234,7 @@ func (s *Server) open(r chi.Router) {
 
 // known lets only callers through to next, and notes them for the access log.
 func (s *Server) known(next http.Handler) http.Handler {
-	return s.opts.Authenticate(noteCaller(s.limitCaller(next)))
+	return s.orAsked(s.opts.Authenticate(noteCaller(s.limitCaller(next))), next)
 }
 
 // people is known, where cookies count as well.
@@ -243,7 +243,20 @@ func (s *Server) people(next http.Handler) http.Handler {
 	if authenticate == nil {
 		authenticate = s.opts.Authenticate
 	}
-	return authenticate(noteCaller(s.limitCaller(next)))
+	return s.orAsked(authenticate(noteCaller(s.limitCaller(next))), next)
+}
+
+// orAsked lets everyone ask next by OPTIONS which methods it takes: that is no secret. All else
+// goes to known.
+func (s *Server) orAsked(known, next http.Handler) http.Handler {
+	open := s.strangers(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodOptions {
+			open.ServeHTTP(w, r)
+			return
+		}
+		known.ServeHTTP(w, r)
+	})
 }
 
 // callers authenticates whoever has to be.

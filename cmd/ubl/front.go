@@ -164,7 +164,7 @@ func beforeSignIn(tools *mcp.Server, consent *oauth.Server) func(chi.Router) {
 		r.Handle(mcp.MetadataPath, tools.Metadata())
 		r.Handle(mcp.MetadataPath+"/*", tools.Metadata())
 		for _, path := range mcp.CardPaths {
-			r.Method(http.MethodGet, path, tools.Cards())
+			r.Handle(path, tools.Cards())
 		}
 		consent.Open(r)
 	}

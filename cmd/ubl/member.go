@@ -61,10 +61,29 @@ func (c *place) tenant() bool { return c.Room == "" && c.Container == "" }
 type memberListCmd struct {
 	membersCmd
 	place
+	Of string `arg:"" name:"place" optional:"" complete:"rooms" help:"A room, like general, or a container, like w:plans, instead of the tenant."`
+}
+
+// named takes the place that stands by itself as its flag would be taken.
+func (c *memberListCmd) named() error {
+	switch {
+	case c.Of == "":
+		return nil
+	case !c.tenant():
+		return usagef("the place is given twice")
+	case strings.Contains(c.Of, ":") && !strings.HasPrefix(c.Of, "r:"):
+		c.Container = c.Of
+	default:
+		c.Room = c.Of
+	}
+	return nil
 }
 
 // Run lists the tenant's as "ubl members" does.
 func (c *memberListCmd) Run(ctx context.Context, p *program) error {
+	if err := c.named(); err != nil {
+		return err
+	}
 	if c.tenant() {
 		return c.membersCmd.Run(ctx, p)
 	}

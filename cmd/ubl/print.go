@@ -8,7 +8,6 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 
 	"ubl"
@@ -65,7 +64,7 @@ func wasOf(f *ubl.ImportedFrom) string {
 
 func printLine(ctx context.Context, w io.Writer, from *people, seq int64, at ubl.Time, by ubl.UserID, was *ubl.ImportedFrom, text string) error {
 	text = strings.ReplaceAll(clean(text), "\n", "\n        ")
-	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", seq, at.Std().Local().Format(time.DateTime), clean(from.called(ctx, by)+wasOf(was)), text)
+	_, err := fmt.Fprintf(w, "%6d  %s  %s  %s\n", seq, at.Std().Local().Format(second), clean(from.called(ctx, by)+wasOf(was)), text)
 	return err
 }
 
@@ -94,5 +93,11 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// local is a moment for people, by their own clock; --json has it in UTC.
-func local(t ubl.Time) string { return t.Std().Local().Format("2006-01-02 15:04 MST") }
+// Moments for people are by their own clock, and say its zone; --json has them in UTC. What
+// happened is told to the second, what ends or begins to the minute.
+const (
+	second = "2006-01-02 15:04:05 MST"
+	minute = "2006-01-02 15:04 MST"
+)
+
+func local(t ubl.Time) string { return t.Std().Local().Format(minute) }

@@ -42,6 +42,10 @@ func TestExpects(t *testing.T) {
 			func(who ubl.Identity, e ubl.Expects) ubl.Command {
 				return ubl.SetToolAccess{Request: h.Request(who), Expects: e, Tool: "messenger.send", Allowed: true, PerMinute: 9}
 			}},
+		"a tool without a record": {home, "",
+			func(who ubl.Identity, e ubl.Expects) ubl.Command {
+				return ubl.SetToolAccess{Request: h.Request(who), Expects: e, Tool: "messenger.edit", Allowed: true, PerMinute: 9}
+			}},
 		"a room's terms": {general, record(general, ubl.RoomAgreement(ubl.GeneralRoom)),
 			func(who ubl.Identity, e ubl.Expects) ubl.Command {
 				terms := *harness.Must[*ubl.AgreementView](h, general, ubl.GetAgreement{Who: ana}).Terms

@@ -125,12 +125,11 @@ func (a *API) Mount(r chi.Router) {
 	r.MethodNotAllowed(a.methodNotAllowed)
 }
 
-// Public reports whether a request of a path under /api is open to everyone. Which methods a
-// path takes is no secret. What a
+// Public reports whether a request of a path under /api is open to everyone. What a
 // provider sends somebody back with is; their consent isn't.
 func Public(r *http.Request) bool {
 	path := r.URL.Path
-	return r.Method == http.MethodOptions || path == "/api/openapi.json" || path == "/api/docs" || strings.HasPrefix(path, "/api/docs/") || path == "/api"+callbackPath && r.Method != http.MethodPost
+	return path == "/api/openapi.json" || path == "/api/docs" || strings.HasPrefix(path, "/api/docs/") || path == "/api"+callbackPath && r.Method != http.MethodPost
 }
 
 // methodNotAllowed answers 405, or OPTIONS, and says which methods there are, which chi

@@ -60,17 +60,8 @@ func (a *API) Schemas() http.Handler {
 			return data
 		})
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return envelope.Only(http.MethodGet, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD, OPTIONS")
-			if r.Method == http.MethodOptions {
-				w.WriteHeader(http.StatusNoContent)
-				return
-			}
-			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "schemas can only be read"))
-			return
-		}
 		name := r.URL.Path[len("/schemas"):]
 		if name == "" || name == "/" {
 			envelope.Write(w, http.StatusOK, a.schemaList())
@@ -82,7 +73,7 @@ func (a *API) Schemas() http.Handler {
 			return
 		}
 		file.ServeHTTP(w, r)
-	})
+	}))
 }
 
 type schemaEntry struct {

@@ -26,6 +26,8 @@ type versioned struct {
 	whole bool
 	// conditional says that the operation takes If-Match.
 	conditional bool
+	// begins says that there may be nothing yet: with If-None-Match: * the operation makes the first.
+	begins bool
 }
 
 // versions are those operations, by their ids.
@@ -34,13 +36,14 @@ var versions = map[string]versioned{
 	"set-defaults":    {of: defaultsVersion, conditional: true},
 	"get-room":        {of: policyVersion},
 	"set-room-policy": {of: policyVersion, conditional: true},
+	"get-container":   {of: func(answer any) string { return ubl.VersionOf(answer.(containerAnswer).Container) }, whole: true},
 	"get-agreement":   {of: func(answer any) string { return recordVersion(answer.(agreementPage).Agreement) }},
 	"propose-terms":   {of: termsVersion, conditional: true},
 	"accept-terms":    {of: termsVersion, conditional: true},
 	"withdraw-terms":  {of: termsVersion, conditional: true},
 	"end-agreement":   {of: termsVersion, conditional: true},
-	"set-heir":        {conditional: true}, // by the ETag of the Agreement
-	"set-tool-access": {conditional: true}, // by that of the Agreement a:tool:…
+	"set-heir":        {conditional: true},               // by the ETag of the Agreement
+	"set-tool-access": {conditional: true, begins: true}, // by that of the Agreement a:tool:…, which the first makes
 	"get-budget":      {of: budgetVersion},
 	"set-budget":      {of: budgetVersion, conditional: true},
 	"get-document":    {of: documentVersion, whole: true},
@@ -90,12 +93,21 @@ func (v versioned) tag(answer any, body []byte) string {
 // matchHeader names the versions one of which must still be the newest.
 const matchHeader = "If-Match"
 
+// noneHeader says with * that there must be none yet, whose version is noVersion.
+const (
+	noneHeader = "If-None-Match"
+	noVersion  = ""
+)
+
 type matchKey struct{}
 
 // conditioned puts the versions of If-Match into a request's context. An operation without
 // versions refuses the header: to pass over it could overwrite what the caller hasn't seen.
 func (o operation) conditioned(r *http.Request) (*http.Request, *ubl.Error) {
 	given := r.Header[matchHeader]
+	if len(given) == 0 && versions[o.id].begins && r.Header.Get(noneHeader) == "*" {
+		return r.WithContext(context.WithValue(r.Context(), matchKey{}, []string{noVersion})), nil
+	}
 	if len(given) == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return r, nil
 	}

@@ -105,6 +105,10 @@ func furnishOperation(op map[string]any, reads, signedIn bool) {
 		op["parameters"] = append(items[any](op["parameters"]), headerParam(matchHeader,
 			"An ETag: where what is to be changed is not that version any more, nothing is done (precondition_failed)."))
 	}
+	if versions[id].begins {
+		op["parameters"] = append(items[any](op["parameters"]), headerParam(noneHeader,
+			"With *: where there is a record already, nothing is done (precondition_failed)."))
+	}
 }
 
 func headerParam(name, about string) map[string]any {

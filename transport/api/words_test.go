@@ -30,6 +30,9 @@ func TestWordsForModels(t *testing.T) {
 		if !strings.Contains(said, "Use it ") {
 			t.Errorf("%s doesn't say when to use it", act.Name)
 		}
+		if others := toolName.FindAllString(said, -1); !insteadOf.MatchString(said) && len(slices.DeleteFunc(others, func(name string) bool { return name == act.Name })) == 0 {
+			t.Errorf("%s doesn't say when not to use it, or what else there is", act.Name)
+		}
 		if title := words[act.Name].title; act.Title != title || len(title) > 72 || len(said) > 500 {
 			t.Errorf("%s: %q and %d bytes of description", act.Name, act.Title, len(said))
 		}
@@ -45,10 +48,11 @@ func TestWordsForModels(t *testing.T) {
 }
 
 var (
-	sentence = regexp.MustCompile(`[.?!](\s|$)`)
-	toolName = regexp.MustCompile(`\b[a-z]+(\.[a-z_]+)+\b`)
-	restWord = regexp.MustCompile(`\b(HTTP|REST|GET|POST|PUT|PATCH|DELETE|OpenAPI|endpoints?|headers?|status code|request body|query parameters?|an? [45]\d\d)\b`)
-	anID     = regexp.MustCompile(`^\^\(?\[?[a-z]+\]?:`)
+	sentence  = regexp.MustCompile(`[.?!](\s|$)`)
+	toolName  = regexp.MustCompile(`\b[a-z]+(\.[a-z_]+)+\b`)
+	insteadOf = regexp.MustCompile(`only (where|when|after|if)|Otherwise `)
+	restWord  = regexp.MustCompile(`\b(HTTP|REST|GET|POST|PUT|PATCH|DELETE|OpenAPI|endpoints?|headers?|status code|request body|query parameters?|an? [45]\d\d)\b`)
+	anID      = regexp.MustCompile(`^\^\(?\[?[a-z]+\]?:`)
 )
 
 // TestParametersForModels: every argument of every tool is described, in words that know

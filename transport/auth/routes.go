@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // route is one way in for a browser.
@@ -57,10 +58,6 @@ func (a *Authenticator) routes() []route {
 		{pattern: "GET /auth/oidc/{id}/start", answer: a.startOIDC, fail: a.noOIDC},
 		{pattern: "GET " + oidcBack, counts: ubl.Creations, answer: a.finishOIDC, fail: a.noOIDC},
 		{pattern: "POST " + movePath, counts: ubl.Creations, answer: a.takeMove, fail: a.noOIDC},
-
-		{pattern: "/", answer: func(http.ResponseWriter, *http.Request) error {
-			return ubl.Errorf(ubl.CodeNotFound, "there is nothing here")
-		}},
 	}
 }
 
@@ -82,7 +79,25 @@ func (a *Authenticator) Browsers() http.Handler {
 			}
 		})
 	}
+	mux.Handle("/", a.strayed(mux))
 	return a.ownPages(mux)
+}
+
+// strayed answers what no route of mux takes: a method that its path hasn't, or a path that there
+// isn't.
+func (a *Authenticator) strayed(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		has := func(method string) bool {
+			_, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host})
+			return pattern != "/"
+		}
+		if has(http.MethodGet) || has(http.MethodPost) {
+			envelope.RefuseMethod(w, r, has)
+			return
+		}
+		a.refuse(w, r, ubl.Errorf(ubl.CodeNotFound, "there is nothing here"))
+	})
 }
 
 // toll is what a request owes: to be counted once.

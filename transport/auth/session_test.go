@@ -302,7 +302,7 @@ func TestSignOut(t *testing.T) {
 	if len(revoked) != 1 || revoked[0].JTI != id || revoked[0].Who.UserID != ann().UserID {
 		t.Errorf("revoked %+v, want %s by its owner", revoked, id)
 	}
-	if w := b.send("GET", "/auth/signout", ""); w.Code != http.StatusNotFound {
+	if w := b.send("GET", "/auth/signout", ""); w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("a look at it is answered %d", w.Code)
 	}
 }

@@ -180,18 +180,38 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 // RefuseMethod answers a request by a method that its path hasn't, and OPTIONS, with those that
 // has says there are.
 func RefuseMethod(w http.ResponseWriter, r *http.Request, has func(method string) bool) {
+	w.Header().Set("Allow", Allow(has))
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows other methods only; see Allow"))
+}
+
+// Allow is the header that lists the methods that has says there are, and OPTIONS.
+func Allow(has func(method string) bool) string {
 	var allowed []string
 	for _, method := range []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} {
 		if method == http.MethodOptions || has(method) {
 			allowed = append(allowed, method)
 		}
 	}
-	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	if r.Method == http.MethodOptions {
-		w.WriteHeader(http.StatusNoContent)
-		return
+	return strings.Join(allowed, ", ")
+}
+
+// Only lets requests by one method through, HEAD as GET, and refuses others. It is for paths that
+// are mounted for all methods, so that a browser's preflight finds the way.
+func Only(method string, h http.Handler) http.Handler {
+	has := func(asked string) bool {
+		return asked == method || asked == http.MethodHead && method == http.MethodGet
 	}
-	WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows other methods only; see Allow"))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !has(r.Method) {
+			RefuseMethod(w, r, has)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // SetHints sets the headers that go with a status: after how many seconds to come

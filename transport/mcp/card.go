@@ -60,7 +60,7 @@ type catalogEntry struct {
 
 // Cards serves [CardPaths]. Anyone may read them, from any page.
 func (s *Server) Cards() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return envelope.Only(http.MethodGet, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		base := envelope.Base(s.opts.PublicURL, r)
 		w.Header().Set("Cache-Control", "public, max-age=3600")
 		path, isCard := strings.CutSuffix(r.URL.Path, cardSuffix)
@@ -72,7 +72,7 @@ func (s *Server) Cards() http.Handler {
 		default:
 			envelope.WriteAs(w, http.StatusOK, catalogType, catalogOf(base))
 		}
-	})
+	}))
 }
 
 // card is that of the server at a path below base.

@@ -43,6 +43,18 @@ func TestEvaluation(t *testing.T) {
 	}
 }
 
+// TestEvaluationTerse: a word or two find their tools among ours.
+func TestEvaluationTerse(t *testing.T) {
+	w := newWorld(t, withScripts)
+	choose := func(said string) []string {
+		names, _, _ := w.search(t, "/mcp", "ana", string(encode(t, map[string]any{"query": said, "limit": among})))
+		return names
+	}
+	if found := measure(t, terse, choose); found < len(terse) {
+		t.Errorf("%d of %d find a right tool", found, len(terse))
+	}
+}
+
 // TestEvaluationElsewhere: where no tool does what is wanted, none is found, and the answer says what to try.
 func TestEvaluationElsewhere(t *testing.T) {
 	w := newWorld(t, withScripts)
@@ -98,7 +110,7 @@ func evaluationWorld(t *testing.T) *world {
 func TestTasksAreWhole(t *testing.T) {
 	w := evaluationWorld(t)
 	seen := map[string]bool{}
-	for _, task := range slices.Concat(tasks, fresh, builders) {
+	for _, task := range slices.Concat(tasks, fresh, builders, terse) {
 		if seen[task.said] || len(task.tools) == 0 {
 			t.Errorf("%q is there twice, or has no tool", task.said)
 		}

@@ -64,21 +64,23 @@ func resourceName(path string) string {
 // Anyone may read it, from any page. Clients ask the first server that is named, so
 // that is this one where it gives tokens; providers follow, whose tokens it takes too.
 func (s *Server) Metadata() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path := strings.TrimPrefix(r.URL.Path, MetadataPath)
-		if path == "" {
-			path = "/mcp"
-		}
-		servers := s.servers(r)
-		if !Resource(path) || len(servers) == 0 {
-			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeNotFound, "there is nothing at this path"))
-			return
-		}
-		w.Header().Set("Cache-Control", "max-age=300")
-		envelope.Write(w, http.StatusOK, metadata{
-			Resource: envelope.Base(s.opts.PublicURL, r) + path + choosing(r.URL), Name: resourceName(path), Servers: servers,
-			Methods: []string{"header"}, Scopes: []string{Scope},
-		})
+	return envelope.Only(http.MethodGet, http.HandlerFunc(s.metadata))
+}
+
+func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(r.URL.Path, MetadataPath)
+	if path == "" {
+		path = "/mcp"
+	}
+	servers := s.servers(r)
+	if !Resource(path) || len(servers) == 0 {
+		envelope.WriteError(w, r, ubl.Errorf(ubl.CodeNotFound, "there is nothing at this path"))
+		return
+	}
+	w.Header().Set("Cache-Control", "max-age=300")
+	envelope.Write(w, http.StatusOK, metadata{
+		Resource: envelope.Base(s.opts.PublicURL, r) + path + choosing(r.URL), Name: resourceName(path), Servers: servers,
+		Methods: []string{"header"}, Scopes: []string{Scope},
 	})
 }
 

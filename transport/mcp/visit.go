@@ -60,8 +60,12 @@ func readingOther(ctx context.Context, tool string) context.Context {
 	return envelope.WithCaller(ctx, envelope.CallerOf(ctx).Anew(false, tool).External())
 }
 
-// serve is the door: it knows who is there before it answers.
+// serve is the door: it knows who is there before it answers. Which methods it takes is no secret.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, portal bool) {
+	if r.Method == http.MethodOptions {
+		envelope.RefuseMethod(w, r, takes(isModern(r.Header.Get(headerProtocol))))
+		return
+	}
 	v, err := s.greet(w, r, portal)
 	if err != nil {
 		s.refuse(w, r, nil, err)
@@ -70,9 +74,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, portal bool) {
 	switch {
 	case r.Method == http.MethodPost:
 		s.post(w, r, v)
-	case v.modern || r.Method != http.MethodGet && r.Method != http.MethodDelete:
-		w.Header().Set("Allow", v.allowed())
-		s.refuse(w, r, nil, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows %s only", v.allowed()))
+	case !takes(v.modern)(r.Method):
+		w.Header().Set("Allow", envelope.Allow(takes(v.modern)))
+		s.refuse(w, r, nil, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows other methods only; see Allow"))
 	case r.Method == http.MethodGet:
 		s.openChannel(w, r, v)
 	default:
@@ -80,11 +84,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, portal bool) {
 	}
 }
 
-func (v *visit) allowed() string {
-	if v.modern {
-		return "POST"
+// takes says which methods there are in an era of the protocol.
+func takes(modern bool) func(method string) bool {
+	return func(method string) bool {
+		return method == http.MethodPost || !modern && (method == http.MethodGet || method == http.MethodDelete)
 	}
-	return "GET, POST, DELETE"
 }
 
 // greet refuses pages of others and callers nobody knows, and finds out the era

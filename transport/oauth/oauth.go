@@ -143,17 +143,7 @@ func (s *Server) Open(r chi.Router) {
 	r.Handle(revokePath, only(http.MethodPost, s.revoke))
 }
 
-// only refuses other methods. All are mounted, so that a browser's preflight finds the way.
-func only(method string, h http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != method && (r.Method != http.MethodHead || method != http.MethodGet) {
-			w.Header().Set("Allow", method)
-			envelope.WriteError(w, r, ubl.Errorf(ubl.CodeMethodNotAllowed, "the path knows %s only", method))
-			return
-		}
-		h(w, r)
-	})
-}
+func only(method string, h http.HandlerFunc) http.Handler { return envelope.Only(method, h) }
 
 // Mount mounts the pages for people. authenticate lets through who has a session; whom it
 // turns away are shown why.

@@ -84,7 +84,9 @@ var alike = func() map[string][]string {
 // phrases are words that mean a tool only together.
 var phrases = strings.NewReplacer("who am i", "whoami", "take back", "retract", "set up", "setup", "sign in", "signin connect", "log in", "signin connect",
 	"get rid of", "delete", "throw away", "delete", "look up", "find", "out of", "leave", "am i allowed", "whoami permission", "my permissions", "whoami permission",
-	"my rights", "whoami permission")
+	"my rights", "whoami permission", "dead letters", "deadletter", "dead letter", "deadletter",
+	"employees", "employees people", "staff", "staff people member", "anything new", "unread rooms", "whats new", "unread rooms",
+	"search messages", "read messages history", "find messages", "read messages history", "keep a secret", "create private workspace")
 
 // idle words say nothing of a tool.
 var idle = func() map[string]bool {
