@@ -206,8 +206,19 @@ type Document struct {
 	Deleted bool `json:"deleted,omitempty"`
 	// ImportedFrom says where an owner has imported the version from, nil where it was written here.
 	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
+	// Files are those that the document holds now, whatever the version, oldest first; in the answer to a deletion,
+	// those that went with it. Only answers that are about one document have them.
+	Files []HeldFile `json:"files,omitempty"`
 	// Receipt is that of the act that made this version.
 	Receipt Receipt `json:"receipt"`
+}
+
+// HeldFile is a file as its document names it.
+type HeldFile struct {
+	FileID FileID `json:"file_id"`
+	Name   string `json:"name"`
+	Type   string `json:"content_type"`
+	Bytes  int64  `json:"bytes"`
 }
 
 // Commands of the Container family, and those by which a Tenant makes
