@@ -347,6 +347,14 @@ type (
 	// ListPublic lists documents in that way: a page of [PublicPage] by id, from after After.
 	// Answers *PublicDocuments.
 	ListPublic struct{ After DocumentID }
+	// ListPublicFiles lists files in that way: a page of [PublicPage] by id, from after After.
+	// Answers *PublicFiles.
+	ListPublicFiles struct{ After FileID }
+	// ReadPublicFile reads what is known of a file in that way. Answers *PublicFile.
+	ReadPublicFile struct{ FileID FileID }
+	// SearchPublic finds documents by their text in that way, [PublicHitsPage] at most. Answers
+	// *PublicHits.
+	SearchPublic struct{ Query string }
 
 	// Transfer lets an amount (values) or a document (everything else) leave for
 	// another container of the tenant. What happens to the source follows from its
@@ -476,6 +484,50 @@ type PublicDocuments struct {
 	Events    int64            `json:"-"`
 }
 
+// PublicFile is what anyone is told of a file. SHA256 names its content; hashes and salt are
+// those of [File].
+type PublicFile struct {
+	FileID      FileID      `json:"file_id"`
+	ContainerID ContainerID `json:"container_id"`
+	TenantID    TenantID    `json:"tenant_id"`
+	DocumentID  DocumentID  `json:"document_id,omitempty"` // which holds it
+	Name        string      `json:"name"`
+	Type        string      `json:"content_type"`
+	Bytes       int64       `json:"bytes"`
+	SHA256      BlobID      `json:"sha256"`
+	Salt        Salt        `json:"salt"`
+	ContentHash string      `json:"content_hash"`
+	NameHash    string      `json:"name_hash"`
+	CreatedAt   Time        `json:"created_at"`
+	Events      int64       `json:"-"` // of the container, as of [PublicContainer]
+}
+
+// PublicFiles is a page of files, as of [PublicDocuments].
+type PublicFiles struct {
+	Files  []PublicFile `json:"files"`
+	Next   *FileID      `json:"next_cursor"`
+	Listed bool         `json:"-"`
+	Events int64        `json:"-"`
+}
+
+// PublicHitsPage is how many documents a search finds for anyone.
+const PublicHitsPage = 20
+
+// PublicHits are documents that a search found, best first and without their contents.
+type PublicHits struct {
+	Documents []PublicHit `json:"documents"`
+	// Indexing is there where the index is behind, as of [DocumentHits].
+	Indexing *Indexing `json:"indexing,omitempty"`
+	Events   int64     `json:"-"`
+}
+
+// PublicHit is a document that was found, as of [DocumentHit].
+type PublicHit struct {
+	PublicDocument
+	Score   int64  `json:"score"`
+	Snippet string `json:"snippet"`
+}
+
 // TransferResult is how a transfer ended.
 type TransferResult struct {
 	TransferID TransferID  `json:"transfer_id"`
@@ -560,6 +612,15 @@ func (ReadPublic) Cost() int { return 0 }
 
 // Cost is 0: it reads.
 func (ListPublic) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ListPublicFiles) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ReadPublicFile) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (SearchPublic) Cost() int { return 0 }
 
 // Cost is that of the act and of what leaves.
 func (c Transfer) Cost() int { return 2*writeCost + 2*len(c.Content) }

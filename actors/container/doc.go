@@ -80,7 +80,7 @@
 //
 // # The way of one look without an identity
 //
-// LookPublic, ReadPublic and ListPublic (public.go) are answered for what the terms of a public
+// LookPublic, ReadPublic, ListPublic, and those for files and searches (public.go) are answered for what the terms of a public
 // container show to anyone, while its Agreement and its tenant's are in force. They are no
 // acts, and leave no receipt. Each answer says how many events the container had: a copy is
 // right for as long as that stays the same, and each event of a public container is

@@ -16,7 +16,11 @@ import (
 // that the turn could see.
 func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	cmd.Query = strings.TrimSpace(cmd.Query)
-	if err := c.maySearch(cmd); err != nil {
+	err := c.State.reads(cmd.Who, ubl.DidDocumentSearch)
+	if err == nil {
+		err = c.canFind(cmd.Query)
+	}
+	if err != nil {
 		t.Fail(err)
 		return
 	}
@@ -37,18 +41,16 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	})
 }
 
-func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
-	if err := c.State.reads(cmd.Who, ubl.DidDocumentSearch); err != nil {
-		return err
-	}
+// canFind refuses what can't be searched for.
+func (c *Container) canFind(query string) error {
 	switch {
 	case c.search == nil:
 		return ubl.Errorf(ubl.CodeUnavailable, "this server has no search")
-	case !utf8.ValidString(cmd.Query):
+	case !utf8.ValidString(query):
 		return ubl.Errorf(ubl.CodeValidation, "the query is not valid UTF-8")
-	case cmd.Query == "":
+	case query == "":
 		return ubl.Errorf(ubl.CodeValidation, "the query is empty")
-	case utf8.RuneCountInString(cmd.Query) > ubl.MaxQueryChars:
+	case utf8.RuneCountInString(query) > ubl.MaxQueryChars:
 		return ubl.Errorf(ubl.CodeTooLarge, "the query is longer than %d characters", ubl.MaxQueryChars)
 	}
 	return nil

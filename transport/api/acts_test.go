@@ -38,6 +38,9 @@ var noTools = map[string]string{
 	"look-public":           "for those without an identity, who use no tools; container.get is its tool",
 	"list-public-documents": "the same; office.document.list is its tool",
 	"read-public-document":  "the same; office.document.get is its tool",
+
+	"list-public-files": "the same; office.file.list is its tool", "get-public-file": "the same; office.file.get is its tool",
+	"read-public-file": "sends bytes, to anyone", "search-public-documents": "the same; office.document.search is its tool",
 }
 
 // TestEveryOperationIsATool, or says why not.
