@@ -98,7 +98,7 @@ func TestWhoGetsWhat(t *testing.T) {
 			}
 			for name, want := range map[string]string{
 				"Access-Control-Expose-Headers": "Accept-Ranges, Content-Disposition, Content-Range, Date, ETag, Retry-After, X-Request-Id",
-				"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Credentials": "", "Set-Cookie": "", "Vary": "",
+				"Access-Control-Allow-Origin":   "*", "Access-Control-Allow-Credentials": "", "Set-Cookie": "", "Vary": "",
 				"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
 			} {
 				if got := w.Header().Get(name); got != want {
