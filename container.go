@@ -179,6 +179,7 @@ const (
 	MaxTitleChars   = 256
 	MaxContentChars = 1_000_000
 	MaxQueryChars   = 500
+	MaxHits         = 400 // that a search leads to, page by page
 	// MaxCredits is the most credits of one container and of one act; sums of few
 	// of them stay exact in JSON.
 	MaxCredits = 1 << 50
@@ -326,11 +327,12 @@ type (
 		After      int64
 		Limit      int
 	}
-	// SearchDocuments finds documents by their text. Who may look. Answers
-	// *DocumentHits.
+	// SearchDocuments finds documents by their text, from the one after After of the best on, down
+	// to [MaxHits]. Who may look. Answers *DocumentHits.
 	SearchDocuments struct {
 		Request
 		Query string
+		After int
 		Limit int
 	}
 
@@ -425,6 +427,9 @@ type DocumentHit struct {
 // DocumentHits is the answer to a search.
 type DocumentHits struct {
 	Documents []*DocumentHit `json:"documents"`
+	// Next is how many of the best are before the next page; 0 at the end. A change of documents in
+	// between moves hits: one may come twice, or on no page.
+	Next int `json:"next_cursor,omitempty"`
 	// Indexing is there while the index has changes to take in.
 	Indexing *Indexing `json:"indexing,omitempty"`
 	Receipt  Receipt   `json:"receipt"`

@@ -136,7 +136,7 @@ func (c *Container) searchPublic(t *actors.Turn, cmd ubl.SearchPublic) {
 		if err := c.canFind(query); err != nil {
 			return nil, err
 		}
-		hits, err := c.find(ctx, upTo, hidden, query, ubl.PublicHitsPage)
+		hits, err := c.find(ctx, upTo, hidden, query, 0, ubl.PublicHitsPage)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,8 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	}
 	this := ubl.Fields{ubl.Str("query_hash", salt.CommitText("query", cmd.Query))}
 	c.reading(t, cmd.Request, ubl.DidDocumentSearch, "document.read", this, func(ctx context.Context, act *actors.Act) (any, error) {
-		hits, err := c.find(ctx, upTo, hidden, cmd.Query, limit)
+		after := min(max(cmd.After, 0), ubl.MaxHits)
+		hits, err := c.find(ctx, upTo, hidden, cmd.Query, after, min(limit, ubl.MaxHits-after))
 		if err == nil {
 			hits.Receipt, hits.Salt = act.Receipt, salt
 		}
@@ -60,19 +61,27 @@ func (c *Container) canFind(query string) error {
 // written. For the index a search waits for less (see [ubl.Searcher]).
 const findTimeout = 30 * time.Second
 
-// find asks the Searcher, and reads what it found.
-func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query string, limit int) (*ubl.DocumentHits, error) {
+// find asks the Searcher, and reads what it found of the best behind the first few. It looks for one
+// more, to see whether there is another page.
+func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query string, after, limit int) (*ubl.DocumentHits, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	mark, err := c.mark(ctx, upTo)
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.search.Search(ctx, c.Name, mark, c.changesUpTo(upTo), query, limit)
+	found, err := c.search.Search(ctx, c.Name, mark, c.changesUpTo(upTo), query, after+limit+1)
 	if err != nil {
 		return nil, err
 	}
 	hits := &ubl.DocumentHits{Documents: []*ubl.DocumentHit{}}
+	if end := after + limit; len(found.Matches) > end {
+		found.Matches = found.Matches[:end]
+		if end < ubl.MaxHits {
+			hits.Next = end
+		}
+	}
+	found.Matches = found.Matches[min(after, len(found.Matches)):]
 	if found.Behind {
 		if hits.Indexing, err = c.indexed(ctx, found.Reached); err != nil {
 			return nil, err

@@ -187,7 +187,7 @@ func TestSeedsShapes(t *testing.T) {
 		"messenger.history":      `cursor? full? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,
 		"office.document.get":    `document_id full? version? workspace_id`,
-		"office.document.search": `full? limit? query workspace_id`,
+		"office.document.search": `cursor? full? limit? query workspace_id`,
 		"office.llm.complete":    `cache? client_request_id? max_steps? max_tokens? model? prompt temperature? tools? workspace_id`,
 	}
 	good := map[string][]string{
@@ -277,7 +277,7 @@ func literal(s string) string {
 }
 
 // queries are for operations that need one, and some that may have one.
-var queries = map[string]string{"search-documents": "query=plan&limit=5", "read-history": "limit=2&cursor=50&senders=true", "list-rooms": "details=true&limit=1", "read-atoms": "from=2"}
+var queries = map[string]string{"search-documents": "query=plan&limit=5&cursor=5", "read-history": "limit=2&cursor=50&senders=true", "list-rooms": "details=true&limit=1", "read-atoms": "from=2"}
 
 // TestToolsAreREST: what is done as a tool asks the same, and answers the same
 // bytes, as over HTTP; and the answer is as the tool's schema promises.
