@@ -169,8 +169,9 @@ const (
 	MaxFileType = 127
 	// MaxFileBytes is the largest file, 1 TiB; quotas and limits bound more.
 	MaxFileBytes = 1 << 40
-	// MaxFiles is the most files of one container.
-	MaxFiles = 10_000
+	// MaxFiles is the most files of one container, MaxDocumentFiles of one document: one act
+	// removes or moves them with it.
+	MaxFiles, MaxDocumentFiles = 10_000, 100
 )
 
 // UnknownType is the media type of a file of which nothing better is known.

@@ -181,6 +181,7 @@ const (
 	MaxTitleChars   = 256
 	MaxContentChars = 1_000_000
 	MaxQueryChars   = 500
+	MaxHits         = 400 // that a search leads to, page by page
 	// MaxCredits is the most credits of one container and of one act; sums of few
 	// of them stay exact in JSON.
 	MaxCredits = 1 << 50
@@ -208,8 +209,19 @@ type Document struct {
 	Deleted bool `json:"deleted,omitempty"`
 	// ImportedFrom says where an owner has imported the version from, nil where it was written here.
 	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
+	// Files are those that the document holds now, whatever the version, oldest first; in the answer to a deletion,
+	// those that went with it. Only answers that are about one document have them.
+	Files []HeldFile `json:"files,omitempty"`
 	// Receipt is that of the act that made this version.
 	Receipt Receipt `json:"receipt"`
+}
+
+// HeldFile is a file as its document names it.
+type HeldFile struct {
+	FileID FileID `json:"file_id"`
+	Name   string `json:"name"`
+	Type   string `json:"content_type"`
+	Bytes  int64  `json:"bytes"`
 }
 
 // Commands of the Container family, and those by which a Tenant makes
@@ -317,11 +329,12 @@ type (
 		After      int64
 		Limit      int
 	}
-	// SearchDocuments finds documents by their text. Who may look. Answers
-	// *DocumentHits.
+	// SearchDocuments finds documents by their text, from the one after After of the best on, down
+	// to [MaxHits]. Who may look. Answers *DocumentHits.
 	SearchDocuments struct {
 		Request
 		Query string
+		After int
 		Limit int
 	}
 
@@ -338,6 +351,14 @@ type (
 	// ListPublic lists documents in that way: a page of [PublicPage] by id, from after After.
 	// Answers *PublicDocuments.
 	ListPublic struct{ After DocumentID }
+	// ListPublicFiles lists files in that way: a page of [PublicPage] by id, from after After.
+	// Answers *PublicFiles.
+	ListPublicFiles struct{ After FileID }
+	// ReadPublicFile reads what is known of a file in that way. Answers *PublicFile.
+	ReadPublicFile struct{ FileID FileID }
+	// SearchPublic finds documents by their text in that way, [PublicHitsPage] at most. Answers
+	// *PublicHits.
+	SearchPublic struct{ Query string }
 
 	// Transfer lets an amount (values) or a document (everything else) leave for
 	// another container of the tenant. What happens to the source follows from its
@@ -408,6 +429,9 @@ type DocumentHit struct {
 // DocumentHits is the answer to a search.
 type DocumentHits struct {
 	Documents []*DocumentHit `json:"documents"`
+	// Next is how many of the best are before the next page; 0 at the end. A change of documents in
+	// between moves hits: one may come twice, or on no page.
+	Next int `json:"next_cursor,omitempty"`
 	// Indexing is there while the index has changes to take in.
 	Indexing *Indexing `json:"indexing,omitempty"`
 	Receipt  Receipt   `json:"receipt"`
@@ -465,6 +489,50 @@ type PublicDocuments struct {
 	Next      *DocumentID      `json:"next_cursor"`
 	Listed    bool             `json:"-"`
 	Events    int64            `json:"-"`
+}
+
+// PublicFile is what anyone is told of a file. SHA256 names its content; hashes and salt are
+// those of [File].
+type PublicFile struct {
+	FileID      FileID      `json:"file_id"`
+	ContainerID ContainerID `json:"container_id"`
+	TenantID    TenantID    `json:"tenant_id"`
+	DocumentID  DocumentID  `json:"document_id,omitempty"` // which holds it
+	Name        string      `json:"name"`
+	Type        string      `json:"content_type"`
+	Bytes       int64       `json:"bytes"`
+	SHA256      BlobID      `json:"sha256"`
+	Salt        Salt        `json:"salt"`
+	ContentHash string      `json:"content_hash"`
+	NameHash    string      `json:"name_hash"`
+	CreatedAt   Time        `json:"created_at"`
+	Events      int64       `json:"-"` // of the container, as of [PublicContainer]
+}
+
+// PublicFiles is a page of files, as of [PublicDocuments].
+type PublicFiles struct {
+	Files  []PublicFile `json:"files"`
+	Next   *FileID      `json:"next_cursor"`
+	Listed bool         `json:"-"`
+	Events int64        `json:"-"`
+}
+
+// PublicHitsPage is how many documents a search finds for anyone.
+const PublicHitsPage = 20
+
+// PublicHits are documents that a search found, best first and without their contents.
+type PublicHits struct {
+	Documents []PublicHit `json:"documents"`
+	// Indexing is there where the index is behind, as of [DocumentHits].
+	Indexing *Indexing `json:"indexing,omitempty"`
+	Events   int64     `json:"-"`
+}
+
+// PublicHit is a document that was found, as of [DocumentHit].
+type PublicHit struct {
+	PublicDocument
+	Score   int64  `json:"score"`
+	Snippet string `json:"snippet"`
 }
 
 // TransferResult is how a transfer ended.
@@ -551,6 +619,15 @@ func (ReadPublic) Cost() int { return 0 }
 
 // Cost is 0: it reads.
 func (ListPublic) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ListPublicFiles) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ReadPublicFile) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (SearchPublic) Cost() int { return 0 }
 
 // Cost is that of the act and of what leaves.
 func (c Transfer) Cost() int { return 2*writeCost + 2*len(c.Content) }

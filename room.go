@@ -89,11 +89,13 @@ type RoomSummary struct {
 // Room is a room's configuration.
 type Room struct {
 	RoomSummary
-	TenantID      TenantID   `json:"tenant_id"`
-	Policy        RoomPolicy `json:"policy"`
-	Heir          UserID     `json:"heir,omitempty"` // see [Agreement.NamedHeir]
-	LastSeq       int64      `json:"last_seq"`
-	AvailableFrom int64      `json:"available_from"`
+	TenantID TenantID   `json:"tenant_id"`
+	Policy   RoomPolicy `json:"policy"`
+	// Physics are its Agreement's, fixed when it was founded. Nil from a node of a version before.
+	Physics       *Physics `json:"physics,omitempty"`
+	Heir          UserID   `json:"heir,omitempty"` // see [Agreement.NamedHeir]
+	LastSeq       int64    `json:"last_seq"`
+	AvailableFrom int64    `json:"available_from"`
 	// AsOf is the receipt of the newest act on the configuration that this shows, where
 	// the past was asked for. LastSeq is then that of the moment; where retention has taken
 	// the messages of then away, it is that of the act.

@@ -139,7 +139,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidFileRemove:            {ubl.Fields{document, file, workspace}, op("file.remove", document, file, workspace), onContainer},
 		ubl.DidFileCollect:           {ubl.Fields{ubl.Int("blobs", 2), ubl.Int("bytes", 70), ubl.Str("node_id", "n1")}, op("file.collect", ubl.Int("blobs", 2), ubl.Int("bytes", 70), ubl.Str("node_id", "n1")), onTenant},
 		ubl.DidTransfer:              {append(moved, ubl.Int("amount", 5)), op("transfer.arrived", ubl.Int("amount", 5), ubl.Str("to", "k:b"), transfer), onContainer},
-		ubl.DidReceive:               {append(moved, content, document, version), op("transfer.received", document, ubl.Str("from", "w:a"), transfer, version), onContainer},
+		ubl.DidReceive:               {append(moved, content, document, ubl.Int("files", 2), ubl.Str("files_hash", ubl.BodyHash(nil)), version), op("transfer.received", document, ubl.Str("from", "w:a"), transfer, version), onContainer},
 		ubl.DidCreditsIssue:          {ubl.Fields{ubl.Int("amount", 5), inside}, op("credits.issue", ubl.Int("amount", 5), inside), onContainer},
 		ubl.DidPasskeyRegister:       passkey(ubl.DidPasskeyRegister),
 		ubl.DidPasskeyUse:            passkey(ubl.DidPasskeyUse),

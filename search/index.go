@@ -210,6 +210,7 @@ func find(ctx context.Context, index bleve.Index, terms []term, limit int) ([]ub
 	}
 	req := bleve.NewSearchRequestOptions(build(terms), limit, 0, false)
 	req.Fields = []string{fieldText}
+	req.SortBy([]string{"-_score", "_id"}) // one order, however many are asked for: of equal ones, too
 	res, err := index.SearchInContext(ctx, req)
 	if err != nil {
 		return nil, err
@@ -218,9 +219,6 @@ func find(ctx context.Context, index bleve.Index, terms []term, limit int) ([]ub
 	for i, hit := range res.Hits {
 		out[i] = match(hit, terms)
 	}
-	slices.SortFunc(out, func(a, b ubl.DocumentMatch) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.DocumentID, b.DocumentID))
-	})
 	return out, nil
 }
 

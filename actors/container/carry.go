@@ -78,7 +78,7 @@ func (c *Container) arrival(ctx context.Context, e event) (takeIn, error) {
 	if x.Document == nil {
 		return in, nil
 	}
-	in.document = c.document(*x.Document)
+	in.document, in.files = c.document(*x.Document), x.Files
 	of, n := string(x.Document.ID), x.Document.Text
 	if x.Op == ubl.OpPass {
 		of, n = string(x.ID), 0

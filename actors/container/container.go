@@ -28,12 +28,14 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 			ubl.ListDocuments{}, ubl.ListVersions{}, ubl.SearchDocuments{}, ubl.Transfer{},
 			ubl.PrepareFile{}, ubl.PutFile{}, ubl.GetFile{}, ubl.ListFiles{}, ubl.RemoveFile{},
 			ubl.LookPublic{}, ubl.ReadPublic{}, ubl.ListPublic{},
+			ubl.ListPublicFiles{}, ubl.ReadPublicFile{}, ubl.SearchPublic{},
 		},
 		Answers: []any{
 			(*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil), ubl.AgreementID(""), (*ubl.Balance)(nil),
 			(*ubl.DocumentResult)(nil), (*ubl.DocumentList)(nil), (*ubl.DocumentHits)(nil), (*ubl.TransferResult)(nil),
 			(*ubl.FileResult)(nil), (*ubl.FileList)(nil),
 			(*ubl.PublicContainer)(nil), (*ubl.PublicDocument)(nil), (*ubl.PublicDocuments)(nil),
+			(*ubl.PublicFile)(nil), (*ubl.PublicFiles)(nil), (*ubl.PublicHits)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -113,6 +115,12 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		c.readPublic(t, cmd)
 	case ubl.ListPublic:
 		c.listPublic(t, cmd)
+	case ubl.ListPublicFiles:
+		c.listPublicFiles(t, cmd)
+	case ubl.ReadPublicFile:
+		c.readPublicFile(t, cmd)
+	case ubl.SearchPublic:
+		c.searchPublic(t, cmd)
 	case indexDocuments:
 		c.indexDocuments(t)
 	case ubl.PrepareFile:

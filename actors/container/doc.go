@@ -73,12 +73,14 @@
 // changes, and counts with all its bytes for what the tenant may store. RemoveFile takes record and
 // reference away and counts them back; nobody refers to the blob any more then, unless
 // another file has the same content, and a collection removes it some day. A document may hold
-// files: while it does, it can't leave for another container. Reading is an act, of content and
+// files (held.go), which go where it goes and with it when it is deleted. On their way with a
+// strict document their records stay at the source, in nobody's reach, until they have arrived, so
+// that what refers to the blobs is always there. Reading is an act, of content and
 // record alike; who reads parts of a content acts once for each request.
 //
 // # The way of one look without an identity
 //
-// LookPublic, ReadPublic and ListPublic (public.go) are answered for what the terms of a public
+// LookPublic, ReadPublic, ListPublic, and those for files and searches (public.go) are answered for what the terms of a public
 // container show to anyone, while its Agreement and its tenant's are in force. They are no
 // acts, and leave no receipt. Each answer says how many events the container had: a copy is
 // right for as long as that stays the same, and each event of a public container is

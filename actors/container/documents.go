@@ -201,12 +201,17 @@ func (s *State) decideDelete(cmd ubl.DeleteDocument, _ actors.Moment) (*plan, er
 	if err != nil {
 		return nil, err
 	}
+	files, err := s.leavingFiles(d.ID)
+	if err != nil {
+		return nil, err
+	}
 	d.Deleted = true
 	this := ubl.Fields{ubl.Str("document_id", d.ID), ubl.Int("version", d.Version), ubl.Str("workspace_id", s.Summary.ContainerID)}
-	return &plan{
-		Act:   actors.Act{This: this, Effects: []ubl.Fields{append(ubl.Fields{ubl.Str("op", "document.delete")}, this...)}},
-		Event: event{Document: &d},
-	}, nil
+	effects := []ubl.Fields{append(ubl.Fields{ubl.Str("op", "document.delete")}, this...)}
+	for _, f := range files {
+		effects = append(effects, append(s.naming(f), ubl.Str("op", "file.remove")))
+	}
+	return &plan{Act: actors.Act{This: this, Effects: effects}, Event: event{Document: &d, Files: files}}, nil
 }
 
 // documentOutcome is the version that an act made, or the last one of what it
@@ -246,6 +251,6 @@ func (c *Container) deletedOutcome(ctx context.Context, e event) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Deleted = true
+	d.Deleted, d.Files = true, heldFiles(e.Files)
 	return &ubl.DocumentResult{Document: d, Receipt: e.Receipt}, nil
 }

@@ -28,6 +28,8 @@ type event struct {
 	Document *document `json:"document,omitempty"`
 	// File is what the act has put, or removed.
 	File *file `json:"file,omitempty"`
+	// Files are what a document held: gone with it, or arrived with it.
+	Files []file `json:"files,omitempty"`
 	// Amount is that of credits.issue, Balance the one after it.
 	Amount  int64 `json:"amount,omitempty"`
 	Balance int64 `json:"balance,omitempty"`
@@ -79,6 +81,8 @@ type transfer struct {
 	// Document is the version that left the source. What only passes through has no
 	// id, and no title.
 	Document *document `json:"document,omitempty"`
+	// Files are what the document holds, oldest first.
+	Files []file `json:"files,omitempty"`
 	// Email, IsService and RequestID are of who carries it, for the target's act
 	// after a restart.
 	Email     string `json:"email,omitempty"`

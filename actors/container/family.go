@@ -96,7 +96,17 @@ func hash(s *State, e event) string {
 func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 	id := s.Summary.ContainerID
 	if e.File != nil {
-		return indexFile(id, e, act)
+		if e.Did == ubl.DidFileRemove {
+			return unindexFile(id, *e.File)
+		}
+		return indexFile(id, *e.File, act)
+	}
+	for _, f := range e.Files {
+		if e.Did == ubl.DidDocumentDelete {
+			records = append(records, unindexFile(id, f)...)
+		} else {
+			records = append(records, indexFile(id, f, act)...)
+		}
 	}
 	if d, gone := e.changed(); d != nil {
 		stored := encode(version{Form: recordVersion, Document: *d})
@@ -114,6 +124,11 @@ func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 	if departs := e.Did == ubl.DidTransfer && e.Action == nil; !departs {
 		n := binary.BigEndian.AppendUint64(nil, uint64(e.N))
 		records = append(records, actors.Record{Key: endKey(id, e.Transfer.ID), Value: n})
+	}
+	if e.Did == ubl.DidTransfer && e.Action != nil && e.Refused == nil && e.Transfer.Op == ubl.OpTransfer {
+		for _, f := range e.Transfer.Files { // they have arrived, and are kept there
+			records = append(records, unindexFile(id, f)...)
+		}
 	}
 	return records
 }

@@ -28,6 +28,8 @@ type file struct {
 	N         int64      `json:"n"`
 	CreatedAt ubl.Time   `json:"created_at"`
 	CreatedBy ubl.UserID `json:"created_by"`
+	// ArrivedAt is when it came with a document from another container, 0 where it was put.
+	ArrivedAt ubl.Time `json:"arrived_at,omitzero"`
 
 	ImportedFrom *ubl.ImportedFrom `json:"imported_from,omitempty"`
 }
@@ -71,6 +73,9 @@ func (s *State) checkFile(who ubl.Identity, name, kind string, bytes int64, docu
 	}
 	if err == nil && document != "" {
 		_, err = s.current(document)
+	}
+	if err == nil && document != "" && len(s.filesOf(document)) >= ubl.MaxDocumentFiles {
+		err = ubl.Errorf(ubl.CodeConflict, "the document holds %d files, which are the most", ubl.MaxDocumentFiles)
 	}
 	if err == nil && len(s.Files) >= ubl.MaxFiles {
 		err = ubl.Errorf(ubl.CodeConflict, "the container has %d files, which are the most", ubl.MaxFiles)
@@ -164,7 +169,7 @@ func servedFile(tenant ubl.TenantID, id ubl.ContainerID, f file) *ubl.File {
 
 // putFile and dropFile change the state.
 func (s *State) putFile(f file) {
-	if f.CreatedAt <= s.Hidden {
+	if max(f.CreatedAt, f.ArrivedAt) <= s.Hidden {
 		return
 	}
 	if at, filed := slices.BinarySearch(s.Filed, f.ID); !filed {
@@ -180,25 +185,17 @@ func (s *State) dropFile(id ubl.FileID) {
 	}
 }
 
-// holdsFiles reports whether a document holds any.
-func (s *State) holdsFiles(d ubl.DocumentID) bool {
-	for _, f := range s.Files {
-		if f.Document == d {
-			return true
-		}
+// indexFile is what a file's event changes besides: its record, and what refers to its blob.
+func indexFile(id ubl.ContainerID, f file, act *actors.Act) []actors.Record {
+	return []actors.Record{
+		act.Sealed(fileKey(id, f.ID), encode(fileRecord{Form: recordVersion, File: f})),
+		{Key: fileRef(id, f), Value: []byte{recordVersion}},
 	}
-	return false
 }
 
-// indexFile is what a file's event changes besides: its record, and what refers to its blob.
-func indexFile(id ubl.ContainerID, e event, act *actors.Act) []actors.Record {
-	if e.Did == ubl.DidFileRemove {
-		return []actors.Record{{Key: fileKey(id, e.File.ID), Frees: int(e.File.Bytes)}, {Key: fileRef(id, *e.File)}}
-	}
-	return []actors.Record{
-		act.Sealed(fileKey(id, e.File.ID), encode(fileRecord{Form: recordVersion, File: *e.File})),
-		{Key: fileRef(id, *e.File), Value: []byte{recordVersion}},
-	}
+// unindexFile takes both away.
+func unindexFile(id ubl.ContainerID, f file) []actors.Record {
+	return []actors.Record{{Key: fileKey(id, f.ID), Frees: int(f.Bytes)}, {Key: fileRef(id, f)}}
 }
 
 // getFile puts on record that somebody reads a file, and answers what is known of it.

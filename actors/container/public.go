@@ -2,6 +2,7 @@ package container
 
 import (
 	"context"
+	"strings"
 
 	"ubl"
 	"ubl/actors"
@@ -90,4 +91,59 @@ func shown(d *ubl.Document) ubl.PublicDocument {
 		DocumentID: d.DocumentID, ContainerID: d.WorkspaceID, TenantID: d.TenantID, Title: d.Title, Content: d.Content,
 		ContentHash: d.ContentHash, Salt: d.Salt, Bytes: d.Bytes, Version: d.Version, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 	}
+}
+
+func (c *Container) listPublicFiles(t *actors.Turn, cmd ubl.ListPublicFiles) {
+	_, listed := c.State.Files[cmd.After]
+	page, next := c.State.filePage(ubl.ListFiles{After: cmd.After, Limit: ubl.PublicPage})
+	out := &ubl.PublicFiles{Files: make([]ubl.PublicFile, 0, len(page)), Listed: listed || cmd.After == "", Events: c.State.Events}
+	if next != "" {
+		out.Next = &next
+	}
+	c.showing(t, ubl.DidFileList, func(context.Context) (any, error) {
+		for _, f := range page {
+			out.Files = append(out.Files, shownFile(servedFile(c.tenant, c.id, f)))
+		}
+		return out, nil
+	})
+}
+
+func (c *Container) readPublicFile(t *actors.Turn, cmd ubl.ReadPublicFile) {
+	f, ok := c.State.Files[cmd.FileID]
+	events := c.State.Events
+	c.showing(t, ubl.DidFileGet, func(context.Context) (any, error) {
+		if !ok {
+			return nil, errNoFile()
+		}
+		out := shownFile(servedFile(c.tenant, c.id, f))
+		out.Events = events
+		return &out, nil
+	})
+}
+
+// shownFile is what anyone is told of a file.
+func shownFile(f *ubl.File) ubl.PublicFile {
+	return ubl.PublicFile{
+		FileID: f.FileID, ContainerID: f.WorkspaceID, TenantID: f.TenantID, DocumentID: f.DocumentID, Name: f.Name, Type: f.Type, Bytes: f.Bytes,
+		SHA256: f.SHA256, Salt: f.Salt, ContentHash: f.ContentHash, NameHash: f.NameHash, CreatedAt: f.CreatedAt,
+	}
+}
+
+func (c *Container) searchPublic(t *actors.Turn, cmd ubl.SearchPublic) {
+	query, events := strings.TrimSpace(cmd.Query), c.State.Events
+	upTo, hidden := c.State.Changed, c.State.Hidden
+	c.showing(t, ubl.DidDocumentSearch, func(ctx context.Context) (any, error) {
+		if err := c.canFind(query); err != nil {
+			return nil, err
+		}
+		hits, err := c.find(ctx, upTo, hidden, query, 0, ubl.PublicHitsPage)
+		if err != nil {
+			return nil, err
+		}
+		out := &ubl.PublicHits{Documents: make([]ubl.PublicHit, 0, len(hits.Documents)), Indexing: hits.Indexing, Events: events}
+		for _, hit := range hits.Documents {
+			out.Documents = append(out.Documents, ubl.PublicHit{PublicDocument: shown(&hit.Document), Score: hit.Score, Snippet: hit.Snippet})
+		}
+		return out, nil
+	})
 }

@@ -49,13 +49,14 @@ func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
 	if n > 0 {
 		this = append(this, ubl.Int("version", n))
 	}
+	held := heldFiles(c.State.filesOf(cmd.DocumentID))
 	c.reading(t, cmd.Request, ubl.DidDocumentGet, "document.read", this, func(ctx context.Context, act *actors.Act) (any, error) {
 		doc, err := c.readDocument(ctx, cmd.DocumentID, n)
 		if err != nil {
 			return nil, err
 		}
 		if doc != nil {
-			doc.Deleted = deleted
+			doc.Deleted, doc.Files = deleted, held
 		}
 		return &ubl.DocumentResult{Document: doc, Receipt: act.Receipt}, nil
 	})

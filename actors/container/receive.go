@@ -68,6 +68,7 @@ type takeIn struct {
 	op       ubl.Operation
 	amount   int64
 	document *ubl.Document // with its content
+	files    []file        // that it holds
 }
 
 // Cost is that of the act and of what arrives.
@@ -119,6 +120,7 @@ func (s *State) decideTakeIn(cmd takeIn, at actors.Moment) (*plan, error) {
 	told := x // the document as it was sent: it may be another here
 	if d := cmd.document; d != nil {
 		told.Document = &document{ID: d.DocumentID, Hash: d.ContentHash, Salt: d.Salt, Version: d.Version}
+		told.Files = cmd.files
 	}
 	p.This = told.fields()
 	if err := s.mayReceive(cmd); err != nil {
@@ -128,6 +130,7 @@ func (s *State) decideTakeIn(cmd takeIn, at actors.Moment) (*plan, error) {
 		return p, nil
 	}
 	effect := ubl.Fields{ubl.Str("from", x.From), ubl.Str("op", "transfer.received"), ubl.Str("transfer_id", x.ID)}
+	var held []ubl.Fields
 	if x.Amount > 0 {
 		effect = append(effect, ubl.Int("amount", x.Amount))
 	}
@@ -139,8 +142,14 @@ func (s *State) decideTakeIn(cmd takeIn, at actors.Moment) (*plan, error) {
 		p.Event.Document, p.Event.Arrived = &d, d.ID
 		p.Records = []actors.Record{s.keep(d, cmd.document.Content)}
 		effect = append(effect, ubl.Str("document_id", d.ID), ubl.Int("version", d.Version))
+		if p.Event.Files, err = s.receivedFiles(cmd, d.ID, at); err != nil {
+			return nil, err
+		}
+		for _, f := range p.Event.Files {
+			held = append(held, append(s.naming(f), ubl.Str("content_hash", f.Salt.Commit(f.Blob.Sum())), ubl.Str("name_hash", f.Salt.CommitText("name", f.Name)), ubl.Str("op", "file.put")))
+		}
 	}
-	p.Effects = []ubl.Fields{effect}
+	p.Effects = append([]ubl.Fields{effect}, held...)
 	return p, nil
 }
 
@@ -164,6 +173,9 @@ func (s *State) mayReceive(cmd takeIn) error {
 		if n, _ := s.known(cmd.document.DocumentID); n > 0 {
 			return ubl.Errorf(ubl.CodeConflict, "the document is in this container already")
 		}
+	}
+	if err := s.mayTakeFiles(cmd.files); err != nil {
+		return err
 	}
 	return s.room(cmd.amount)
 }

@@ -16,7 +16,11 @@ import (
 // that the turn could see.
 func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	cmd.Query = strings.TrimSpace(cmd.Query)
-	if err := c.maySearch(cmd); err != nil {
+	err := c.State.reads(cmd.Who, ubl.DidDocumentSearch)
+	if err == nil {
+		err = c.canFind(cmd.Query)
+	}
+	if err != nil {
 		t.Fail(err)
 		return
 	}
@@ -29,7 +33,8 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	}
 	this := ubl.Fields{ubl.Str("query_hash", salt.CommitText("query", cmd.Query))}
 	c.reading(t, cmd.Request, ubl.DidDocumentSearch, "document.read", this, func(ctx context.Context, act *actors.Act) (any, error) {
-		hits, err := c.find(ctx, upTo, hidden, cmd.Query, limit)
+		after := min(max(cmd.After, 0), ubl.MaxHits)
+		hits, err := c.find(ctx, upTo, hidden, cmd.Query, after, min(limit, ubl.MaxHits-after))
 		if err == nil {
 			hits.Receipt, hits.Salt = act.Receipt, salt
 		}
@@ -37,18 +42,16 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	})
 }
 
-func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
-	if err := c.State.reads(cmd.Who, ubl.DidDocumentSearch); err != nil {
-		return err
-	}
+// canFind refuses what can't be searched for.
+func (c *Container) canFind(query string) error {
 	switch {
 	case c.search == nil:
 		return ubl.Errorf(ubl.CodeUnavailable, "this server has no search")
-	case !utf8.ValidString(cmd.Query):
+	case !utf8.ValidString(query):
 		return ubl.Errorf(ubl.CodeValidation, "the query is not valid UTF-8")
-	case cmd.Query == "":
+	case query == "":
 		return ubl.Errorf(ubl.CodeValidation, "the query is empty")
-	case utf8.RuneCountInString(cmd.Query) > ubl.MaxQueryChars:
+	case utf8.RuneCountInString(query) > ubl.MaxQueryChars:
 		return ubl.Errorf(ubl.CodeTooLarge, "the query is longer than %d characters", ubl.MaxQueryChars)
 	}
 	return nil
@@ -58,19 +61,27 @@ func (c *Container) maySearch(cmd ubl.SearchDocuments) error {
 // written. For the index a search waits for less (see [ubl.Searcher]).
 const findTimeout = 30 * time.Second
 
-// find asks the Searcher, and reads what it found.
-func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query string, limit int) (*ubl.DocumentHits, error) {
+// find asks the Searcher, and reads what it found of the best behind the first few. It looks for one
+// more, to see whether there is another page.
+func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query string, after, limit int) (*ubl.DocumentHits, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	mark, err := c.mark(ctx, upTo)
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.search.Search(ctx, c.Name, mark, c.changesUpTo(upTo), query, limit)
+	found, err := c.search.Search(ctx, c.Name, mark, c.changesUpTo(upTo), query, after+limit+1)
 	if err != nil {
 		return nil, err
 	}
 	hits := &ubl.DocumentHits{Documents: []*ubl.DocumentHit{}}
+	if end := after + limit; len(found.Matches) > end {
+		found.Matches = found.Matches[:end]
+		if end < ubl.MaxHits {
+			hits.Next = end
+		}
+	}
+	found.Matches = found.Matches[min(after, len(found.Matches)):]
 	if found.Behind {
 		if hits.Indexing, err = c.indexed(ctx, found.Reached); err != nil {
 			return nil, err

@@ -108,7 +108,11 @@ func restoreInside(ctx context.Context, read ubl.Reader, name ubl.Name, s *State
 	if err := restoreDocuments(ctx, read, name, s); err != nil {
 		return err
 	}
-	return restoreFiles(ctx, read, name, s)
+	if err := restoreFiles(ctx, read, name, s); err != nil {
+		return err
+	}
+	s.withdraw()
+	return nil
 }
 
 // restoreDocuments reads the documents as they are now, a page at a time.

@@ -83,6 +83,7 @@ func (s *State) apply(e event) {
 		s.Agreement.NamedHeir = e.Member.UserID
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
 		s.put(*e.Document)
+		s.dropFiles(e.Files)
 	case ubl.DidFilePut:
 		s.putFile(*e.File)
 	case ubl.DidFileRemove:
@@ -196,6 +197,7 @@ func (s *State) depart(e event) {
 	s.InTransit += e.Transfer.Amount
 	if d, _ := e.changed(); d != nil {
 		s.drop(d.ID)
+		s.dropFiles(e.Transfer.Files)
 	}
 }
 
@@ -214,6 +216,9 @@ func (s *State) settle(e event) {
 	s.Balance += e.Transfer.Amount
 	if d, _ := e.changed(); d != nil {
 		s.put(*d)
+		for _, f := range e.Transfer.Files {
+			s.putFile(f)
+		}
 	}
 }
 
@@ -226,6 +231,9 @@ func (s *State) arrive(e event) {
 	s.Balance += e.Transfer.Amount
 	if e.Document != nil {
 		s.put(*e.Document)
+	}
+	for _, f := range e.Files {
+		s.putFile(f)
 	}
 }
 

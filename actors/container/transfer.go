@@ -37,7 +37,10 @@ func (c *Container) transfer(t *actors.Turn, cmd ubl.Transfer) {
 	var err error
 	again := c.Knows(t, depart{cmd})
 	if !again {
-		_, err = c.State.leaving(cmd)
+		var x transfer
+		if x, err = c.State.leaving(cmd); err == nil {
+			err = c.mayCopyFiles(cmd, x)
+		}
 	}
 	t.Read(err, func(ctx context.Context) (any, error) {
 		if !again {
@@ -88,8 +91,8 @@ func (s *State) leaving(cmd ubl.Transfer) (transfer, error) {
 		return x, ubl.Errorf(ubl.CodeValidation, "only what passes through brings its own title and content")
 	}
 	d, err := s.current(cmd.DocumentID)
-	if err == nil && s.holdsFiles(d.ID) {
-		err = ubl.Errorf(ubl.CodeConflict, "the document holds files, which don't go along: remove them first")
+	if err == nil {
+		x.Files, err = s.leavingFiles(d.ID)
 	}
 	x.Document = &d
 	return x, err
@@ -164,6 +167,9 @@ func (x transfer) fields() ubl.Fields {
 		f = append(f, ubl.Str("content_hash", d.Hash))
 		if d.ID != "" {
 			f = append(f, ubl.Str("document_id", d.ID), ubl.Int("version", d.Version))
+		}
+		if len(x.Files) > 0 {
+			f = append(f, ubl.Int("files", int64(len(x.Files))), ubl.Str("files_hash", filesHash(x.Files)))
 		}
 	}
 	return f

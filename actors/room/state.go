@@ -142,8 +142,9 @@ func (s *State) room(asOf *ubl.Receipt) *ubl.Room {
 	if s.Agreement.Status == ubl.AgreementEnded {
 		summary.Status = ubl.AgreementEnded
 	}
+	physics := *s.Agreement.Physics
 	return &ubl.Room{
-		RoomSummary: summary, TenantID: s.Agreement.TenantID, Policy: s.Policy, Heir: s.Agreement.NamedHeir,
+		RoomSummary: summary, TenantID: s.Agreement.TenantID, Policy: s.Policy, Physics: &physics, Heir: s.Agreement.NamedHeir,
 		LastSeq: s.Head.LastSeq, AvailableFrom: s.head().AvailableFrom, AsOf: asOf,
 	}
 }

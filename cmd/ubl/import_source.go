@@ -263,6 +263,13 @@ type ledgerLine struct {
 			Target       string `json:"target"`
 			Thread       string `json:"thread"`
 		} `json:"this"`
+		Effects []struct {
+			Op          string `json:"op"`
+			ContentHash string `json:"content_hash"`
+			NameHash    string `json:"name_hash"`
+			File        string `json:"file_id"`
+			Workspace   string `json:"workspace_id"`
+		} `json:"effects"`
 	} `json:"atom"`
 }
 
@@ -276,6 +283,11 @@ func (s *source) readHead() error {
 		s.head.Seq, s.head.CID = l.Seq, a.CID
 		if s.facts == nil {
 			return nil
+		}
+		for _, e := range a.Effects { // a file that came along with a document
+			if e.Op == "file.put" && e.NameHash != "" {
+				s.committed[factOf(e.Workspace, e.File, e.ContentHash, e.NameHash)] = true
+			}
 		}
 		switch a.Did {
 		case ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
@@ -333,8 +345,10 @@ func (s *source) verifyContents() error {
 		return err
 	}
 	return each(s, "files.jsonl", func(f ubl.File) error {
-		if s.facts[f.Receipt.Seq] != factOf(f.Receipt.CID, string(f.CreatedBy), f.CreatedAt.String(), string(f.WorkspaceID), string(f.FileID),
-			f.Salt.Commit(f.SHA256.Sum()), f.Salt.CommitText("name", f.Name), f.ImportedFrom.Hash(f.Salt)) {
+		content, named := f.Salt.Commit(f.SHA256.Sum()), f.Salt.CommitText("name", f.Name)
+		put := factOf(f.Receipt.CID, string(f.CreatedBy), f.CreatedAt.String(), string(f.WorkspaceID), string(f.FileID), content, named, f.ImportedFrom.Hash(f.Salt))
+		moved := s.facts[f.Receipt.Seq] == factOf(f.Receipt.CID) && s.committed[factOf(string(f.WorkspaceID), string(f.FileID), content, named)]
+		if s.facts[f.Receipt.Seq] != put && !moved {
 			return other("file", string(f.FileID), f.Receipt.Seq)
 		}
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -23,6 +24,21 @@ type roomCreateCmd struct {
 	Name string `arg:"" help:"What to call it; the id follows from that."`
 	Join string `default:"invite" enum:"invite,tenant" help:"Who may join: invite is whom an owner adds, tenant everyone." config:"-"`
 	Keep int    `help:"For how many days messages are kept; 0 for ever." placeholder:"DAYS" config:"-"`
+
+	Permeability string `default:"" enum:",collaborative,gated,sealed" help:"Who writes and takes messages out, for the room's whole life: in a collaborative room (the usual) members do both, in a gated one owners take out, in a sealed one nobody writes." config:"-"`
+	Execution    string `default:"" enum:",disabled,sandboxed,full" help:"Whether anything may be run inside, for the room's whole life; sandboxed is the usual." config:"-"`
+}
+
+// body is what is asked for. Without flags the room gets the usual physics.
+func (c *roomCreateCmd) body() map[string]any {
+	body := map[string]any{"name": c.Name}
+	if c.Permeability != "" || c.Execution != "" {
+		physics := ubl.RoomPhysics()
+		physics.Permeability = cmp.Or(ubl.Permeability(c.Permeability), physics.Permeability)
+		physics.Execution = cmp.Or(ubl.Execution(c.Execution), physics.Execution)
+		body["physics"] = physics
+	}
+	return body
 }
 
 // Run makes it. Its policy is a second act, where it isn't the usual one.
@@ -34,7 +50,7 @@ func (c *roomCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	answer, err := server.act(ctx, p, "POST", "/api/rooms", map[string]any{"name": c.Name}, "room")
+	answer, err := server.act(ctx, p, "POST", "/api/rooms", c.body(), "room")
 	if err != nil {
 		return err
 	}

@@ -113,6 +113,9 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 		}
 		row("kept", "%s", kept)
 		row("longest", "%d bytes", r.Policy.MaxMessageBytes)
+		if r.Physics != nil { // a server of an earlier version doesn't say
+			row("physics", "%s", *r.Physics)
+		}
 		row("entries", "%d, from %d on", r.LastSeq, r.AvailableFrom)
 	}
 	if s.Container != nil {

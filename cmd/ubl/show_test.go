@@ -76,3 +76,28 @@ func TestAsOf(t *testing.T) {
 		}
 	}
 }
+
+// TestRoomIsMadeAsAsked: "ubl room create" asks for other physics where a flag says so, and for
+// none where none does.
+func TestRoomIsMadeAsAsked(t *testing.T) {
+	for _, test := range []struct {
+		create roomCreateCmd
+		want   map[string]any
+	}{
+		{roomCreateCmd{Name: "Plans"}, map[string]any{"name": "Plans"}},
+		{roomCreateCmd{Name: "Plans", Permeability: "gated"}, map[string]any{"name": "Plans", "physics": ubl.Physics{
+			Fungibility: ubl.Versioned, Topology: ubl.Objects, Permeability: ubl.Gated, Execution: ubl.Sandboxed,
+		}}},
+		{roomCreateCmd{Name: "Plans", Permeability: "sealed", Execution: "disabled"}, map[string]any{"name": "Plans", "physics": ubl.Physics{
+			Fungibility: ubl.Versioned, Topology: ubl.Objects, Permeability: ubl.Sealed, Execution: ubl.Disabled,
+		}}},
+	} {
+		got := test.create.body()
+		if !reflect.DeepEqual(got, test.want) {
+			t.Errorf("asked is %v, want %v", got, test.want)
+		}
+		if physics, ok := got["physics"].(ubl.Physics); ok && ubl.CheckRoomPhysics(physics) != nil {
+			t.Errorf("no room can have %v", physics)
+		}
+	}
+}

@@ -74,7 +74,6 @@ func TestLifeOfAFile(t *testing.T) {
 				t.Errorf("the commitments of %+v don't hold", first)
 			}
 			again()
-			y.Refused(ubl.CodeConflict, w, ubl.Transfer{Request: y.Request(y.ana), To: id(y.found("workspace", "other", "")), DocumentID: doc})
 			gone := harness.Must[*ubl.FileResult](h, w, ubl.RemoveFile{Request: y.Request(y.ana), FileID: second.FileID})
 			if *gone.File != *second || gone.Receipt == second.Receipt {
 				t.Errorf("removed is %+v, put was %+v", gone.File, second)

@@ -199,3 +199,39 @@ func TestPublicChangesAreTold(t *testing.T) {
 		t.Errorf("after the tenant's end was told %v", told)
 	}
 }
+
+// TestFilesAndSearchForAnyone: what is found by words is shown by the usual terms, files only by
+// terms that say so; neither leaves a trace or names anybody.
+func TestFilesAndSearchForAnyone(t *testing.T) {
+	h := openAgreed(t)
+	at, doc := h.publish("handbook", *publicPhysics)
+	put := harness.Must[*ubl.FileResult](h.House, at, ubl.PutFile{
+		Request: h.Request(h.ana), Name: "rules.pdf", Type: "application/pdf", Blob: contentID("rules"), Bytes: 5, DocumentID: doc,
+	}).File
+	found := harness.Must[*ubl.PublicHits](h.House, at, ubl.SearchPublic{Query: "kind"})
+	if len(found.Documents) != 1 || found.Documents[0].DocumentID != doc || found.Documents[0].Snippet == "" || found.Events == 0 {
+		t.Errorf("found are %+v", found)
+	}
+	h.want(ubl.CodeValidation, "no words", at, ubl.SearchPublic{Query: " "})
+	for _, look := range []ubl.Command{ubl.ListPublicFiles{}, ubl.ReadPublicFile{FileID: put.FileID}} {
+		h.want(ubl.CodeNotFound, "a file under the usual terms", at, look)
+	}
+	agrees(permit("container.get", ubl.ToAnyone), permit("office.file.list", ubl.ToAnyone), permit("office.file.get", ubl.ToAnyone))(h, at, doc)
+	before := harness.Must[ubl.LedgerHead](h.House, ubl.LedgerName(h.ana.TenantID), ubl.GetLedgerHead{})
+	list := harness.Must[*ubl.PublicFiles](h.House, at, ubl.ListPublicFiles{})
+	f := harness.Must[*ubl.PublicFile](h.House, at, ubl.ReadPublicFile{FileID: put.FileID})
+	if len(list.Files) != 1 || list.Next != nil || !list.Listed || f.SHA256 != put.SHA256 || f.DocumentID != doc || f.Events != list.Events || f.Events == 0 {
+		t.Errorf("listed are %+v, read is %+v", list, f)
+	}
+	text, err := json.Marshal([]any{list, f, found})
+	if err != nil || strings.Contains(string(text), `"u:`) || strings.Contains(string(text), "@") {
+		t.Errorf("anyone is told %s, %v", text, err)
+	}
+	h.want(ubl.CodeNotFound, "a search that the terms don't name", at, ubl.SearchPublic{Query: "kind"})
+	h.want(ubl.CodeNotFound, "a file that never was", at, ubl.ReadPublicFile{FileID: "f:none"})
+	if after := harness.Must[ubl.LedgerHead](h.House, ubl.LedgerName(h.ana.TenantID), ubl.GetLedgerHead{}); after != before {
+		t.Errorf("the ledger went from %+v to %+v", before, after)
+	}
+	h.want("", "the deletion", at, ubl.DeleteDocument{Request: h.Request(h.ana), DocumentID: doc})
+	h.want(ubl.CodeNotFound, "a file whose document was deleted", at, ubl.ReadPublicFile{FileID: put.FileID})
+}

@@ -105,6 +105,27 @@ func (w *world) shown() {
 	if d.Content != "Be kind." || d.Events != c.Events {
 		w.t.Errorf("the document is %+v", d)
 	}
+	w.shownFiles(at)
+}
+
+// shownFiles is what anyone is told of its files, and finds there, once terms say so.
+func (w *world) shownFiles(at ubl.Name) {
+	put := must[*ubl.FileResult](w.forwarder, at, ubl.PutFile{
+		Request: w.h.Request(w.ana), Name: "rules.pdf", Blob: ubl.BlobIDOf(sha256.Sum256(nil)), DocumentID: must[*ubl.PublicDocuments](w.forwarder, at, ubl.ListPublic{}).Documents[0].DocumentID,
+	}).File
+	must[*ubl.AgreementView](w.forwarder, at, ubl.ProposeTerms{Request: w.h.Request(w.ana), Terms: ubl.Terms{
+		Form: ubl.TermsForm, Accept: ubl.AcceptProposer,
+		Permits: []ubl.Permit{{Did: "*", To: []string{ubl.ToAnyone}}, {Did: "*", To: []string{ubl.ToOwners}}},
+	}})
+	list := must[*ubl.PublicFiles](w.forwarder, at, ubl.ListPublicFiles{})
+	f := must[*ubl.PublicFile](w.forwarder, at, ubl.ReadPublicFile{FileID: put.FileID})
+	if len(list.Files) != 1 || list.Files[0].FileID != f.FileID || f.NameHash != put.NameHash || f.DocumentID != put.DocumentID || f.Events != list.Events || f.Events == 0 {
+		w.t.Errorf("the files are %+v, the file is %+v", list, f)
+	}
+	found := must[*ubl.PublicHits](w.forwarder, at, ubl.SearchPublic{Query: "kind"})
+	if len(found.Documents) != ubl.PublicHitsPage || found.Documents[0].Snippet == "" || found.Events != f.Events {
+		w.t.Errorf("%d are found, the first is %+v", len(found.Documents), found.Documents[0])
+	}
 }
 
 func (w *world) container(c ubl.CreateContainer) ubl.Name {

@@ -38,6 +38,9 @@ var noTools = map[string]string{
 	"look-public":           "for those without an identity, who use no tools; container.get is its tool",
 	"list-public-documents": "the same; office.document.list is its tool",
 	"read-public-document":  "the same; office.document.get is its tool",
+
+	"list-public-files": "the same; office.file.list is its tool", "get-public-file": "the same; office.file.get is its tool",
+	"read-public-file": "sends bytes, to anyone", "search-public-documents": "the same; office.document.search is its tool",
 }
 
 // TestEveryOperationIsATool, or says why not.
@@ -193,7 +196,7 @@ func TestSeedsShapes(t *testing.T) {
 		"messenger.history":      `cursor? full? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,
 		"office.document.get":    `document_id full? version? workspace_id`,
-		"office.document.search": `full? limit? query workspace_id`,
+		"office.document.search": `cursor? full? limit? query workspace_id`,
 		"office.llm.complete":    `cache? client_request_id? max_steps? max_tokens? model? prompt temperature? tools? workspace_id`,
 	}
 	good := map[string][]string{
@@ -283,7 +286,7 @@ func literal(s string) string {
 }
 
 // queries are for operations that need one, and some that may have one.
-var queries = map[string]string{"search-documents": "query=plan&limit=5", "read-history": "limit=2&cursor=50&senders=true", "list-rooms": "details=true&limit=1", "read-atoms": "from=2"}
+var queries = map[string]string{"search-documents": "query=plan&limit=5&cursor=5", "read-history": "limit=2&cursor=50&senders=true", "list-rooms": "details=true&limit=1", "read-atoms": "from=2"}
 
 // TestToolsAreREST: what is done as a tool asks the same, and answers the same
 // bytes, as over HTTP; and the answer is as the tool's schema promises.

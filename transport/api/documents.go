@@ -125,21 +125,27 @@ func (a *API) listVersions(ctx context.Context, in *listVersionsInput) (any, err
 
 type searchInput struct {
 	WorkspacePath
-	Query string `query:"query" required:"true" minLength:"1" maxLength:"500" doc:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
-	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"At most so many on a page."`
+	Query  string `query:"query" required:"true" minLength:"1" maxLength:"500" doc:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"At most so many on a page."`
+	Cursor int    `query:"cursor" minimum:"1" maximum:"400" doc:"The next_cursor before."`
 }
 
 type hitsAnswer struct {
-	Documents []*ubl.DocumentHit `json:"documents"`
-	Indexing  *ubl.Indexing      `json:"indexing,omitempty"`
-	Receipt   ubl.Receipt        `json:"receipt"`
+	Documents  []*ubl.DocumentHit `json:"documents"`
+	NextCursor *int               `json:"next_cursor"`
+	Indexing   *ubl.Indexing      `json:"indexing,omitempty"`
+	Receipt    ubl.Receipt        `json:"receipt"`
 }
 
 func (a *API) search(ctx context.Context, in *searchInput) (any, error) {
 	hits, err := ubl.Ask[*ubl.DocumentHits](ctx, a.Asker, container(ctx, in.WorkspaceID),
-		ubl.SearchDocuments{Request: envelope.Command(ctx, ""), Query: in.Query, Limit: in.Limit})
+		ubl.SearchDocuments{Request: envelope.Command(ctx, ""), Query: in.Query, After: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return nil, err
 	}
-	return hitsAnswer{list(hits.Documents), hits.Indexing, hits.Receipt}, nil
+	out := hitsAnswer{Documents: list(hits.Documents), Indexing: hits.Indexing, Receipt: hits.Receipt}
+	if hits.Next > 0 {
+		out.NextCursor = &hits.Next
+	}
+	return out, nil
 }

@@ -97,7 +97,7 @@ func answerDocuments(cmd ubl.Command) (any, bool) {
 	case ubl.ListVersions:
 		return &ubl.DocumentList{Documents: []*ubl.Document{document(1, ""), document(2, "")}, NextVersion: 2, Receipt: receipt}, true
 	case ubl.SearchDocuments:
-		return &ubl.DocumentHits{Documents: []*ubl.DocumentHit{{Document: *document(2, ""), Score: 1420, Snippet: "All of it"}}, Receipt: receipt}, true
+		return &ubl.DocumentHits{Documents: []*ubl.DocumentHit{{Document: *document(2, ""), Score: 1420, Snippet: "All of it"}}, Next: 6, Receipt: receipt}, true
 	}
 	return nil, false
 }

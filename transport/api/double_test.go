@@ -207,7 +207,7 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 	case ubl.CreateRoom:
 		return &ubl.RoomSummary{RoomID: ubl.RoomSlug(c.Name), Name: c.Name, Mode: ubl.ModeInternal, CreatedAt: now}, nil
 	case ubl.GetRoom, ubl.SetRoomPolicy:
-		return &ubl.Room{RoomSummary: general, TenantID: "t:acme.com", LastSeq: 2, AvailableFrom: 1,
+		return &ubl.Room{RoomSummary: general, TenantID: "t:acme.com", Physics: new(ubl.RoomPhysics()), LastSeq: 2, AvailableFrom: 1,
 			Policy: ubl.RoomPolicy{MaxMessageBytes: 8000, Join: ubl.JoinTenant}}, nil
 	case ubl.GetAgreement:
 		v := held(agreement(to, ubl.AgreementInForce), c.Agreement)

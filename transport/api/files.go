@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"io"
-	"mime"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -196,30 +194,11 @@ func (a *API) openFile(r *http.Request) (io.ReadSeekCloser, *ubl.File, error) {
 	return content, found.File, err
 }
 
-// tellContent sets the headers of a content that somebody else wrote: a browser saves it, shows
-// nothing of it as a page of ours, and runs nothing.
+// tellContent sets the headers of a content that somebody else wrote: no page shows anything of it
+// as ours.
 func tellContent(h http.Header, f *ubl.File) {
-	h.Set("ETag", `"`+string(f.SHA256)+`"`)
-	h.Set("Content-Type", plainType(f.Type))
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+	envelope.TellContent(h, f.SHA256, f.Type, f.Name)
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("X-Frame-Options", "DENY")
-}
-
-// harmless are the types that are sent as they are kept: no browser runs anything in them.
-var harmless = []string{
-	"application/gzip", "application/json", "application/pdf", "application/zip", "text/csv", "text/plain",
-	"image/avif", "image/bmp", "image/gif", "image/jpeg", "image/png", "image/tiff", "image/webp",
-	"audio/aac", "audio/flac", "audio/mp4", "audio/mpeg", "audio/ogg", "audio/wav", "audio/webm",
-	"video/mp4", "video/mpeg", "video/ogg", "video/quicktime", "video/webm",
-}
-
-// plainType is a type to send: any other than the harmless ones is bytes.
-func plainType(kept string) string {
-	kind, _, err := mime.ParseMediaType(kept)
-	if err != nil || !slices.Contains(harmless, kind) {
-		return ubl.UnknownType
-	}
-	return kept
 }

@@ -25,17 +25,16 @@ var listed = map[string]string{
 	"list-agreements": "agreements", "list-sealed": "sealed", "list-invitations": "invitations", "list-domains": "domains",
 	"list-service-tokens": "service_tokens", "list-tokens": "tokens", "list-passkeys": "passkeys", "list-dead-letters": "dead_letters",
 	"list-kinds": "kinds", "list-containers": "containers", "list-workspaces": "workspaces", "list-documents": "documents",
-	"list-versions": "versions", "list-files": "files", "list-servers": "servers", "list-tools": "tools", "read-portal-log": "calls",
+	"list-versions": "versions", "search-documents": "documents", "list-files": "files", "list-servers": "servers", "list-tools": "tools", "read-portal-log": "calls",
 	"read-history": "messages", "read-entries": "entries", "read-atoms": "atoms", "read-thread": "entries", "list-readers": "readers",
 }
 
 // unpaged are lists that don't come page by page, and why.
 var unpaged = map[string]string{
-	"search-documents": "the best hits: who wants others asks for other words",
-	"get-receipt":      "the two atoms of an act",
-	"get-agreement":    "its pages are of the history",
-	"get-cluster":      "the nodes of one cluster",
-	"get-container":    "one container",
+	"get-receipt":   "the two atoms of an act",
+	"get-agreement": "its pages are of the history",
+	"get-cluster":   "the nodes of one cluster",
+	"get-container": "one container",
 }
 
 // TestListsHavePages: each operation that reads and answers a list takes limit and cursor, and

@@ -82,7 +82,7 @@ type createRoomInput struct {
 	Body struct {
 		Keyed
 		Name    string       `json:"name" minLength:"1" maxLength:"128" doc:"What to call the room; its id is made from that." example:"Design"`
-		Physics *physicsBody `json:"physics,omitempty" doc:"Other physics than versioned objects that members write: gated, or sealed, where nobody does."`
+		Physics *physicsBody `json:"physics,omitempty" doc:"Other physics than versioned objects that members write: gated, or sealed, where nobody does. They are fixed for the room's life."`
 	}
 }
 

@@ -105,7 +105,7 @@ func (a *API) roomRoutes() {
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}", id: "get-room", tool: "room.get", tag: "rooms", answers: "ubl.api.room.v1",
 		summary: "A room's configuration", more: asOfMore, also: []ubl.Code{ubl.CodeNotAMember}}, a.getRoom)
 	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/policy", id: "set-room-policy", asks: sometimes, counts: ubl.Creations, tool: "room.update", tag: "rooms", answers: "ubl.api.room.v1",
-		summary: "Change a room's policy", more: "Owners of the room.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setRoomPolicy)
+		summary: "Change a room's policy", more: "Owners of the room. Its physics aren't policy: they are fixed when the room is made, so that nobody who came for a sealed or gated room finds it opened. For others make another room.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setRoomPolicy)
 }
 
 func (a *API) memberRoutes() {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"ubl/transport/envelope"
 )
 
 // patience is how long an operation may take that waits for nobody else. Where nothing
@@ -19,32 +21,7 @@ func timely(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// writePatience is how long a client may take for one piece of a slow answer.
-const writePatience = time.Minute
-
-// unhurried serves an operation that waits for somebody else: a model, another
-// server. The server's time for an answer counts from the request on; here it
-// counts from the moment that there is one.
+// unhurried serves an operation that waits for somebody else: a model, another server.
 func (a *API) unhurried(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		control := http.NewResponseController(w)
-		// Writers without deadlines are those of tests and of acts.
-		_ = control.SetWriteDeadline(time.Time{})
-		next(&slowAnswer{w, control, a.Now}, r)
-	}
+	return func(w http.ResponseWriter, r *http.Request) { next(envelope.Unhurried(w, a.Now), r) }
 }
-
-// slowAnswer gives each write a deadline of its own.
-type slowAnswer struct {
-	http.ResponseWriter
-	control *http.ResponseController
-	now     func() time.Time
-}
-
-func (s *slowAnswer) Write(p []byte) (int, error) {
-	_ = s.control.SetWriteDeadline(s.now().Add(writePatience))
-	return s.ResponseWriter.Write(p)
-}
-
-// Unwrap lets an http.ResponseController reach flushing.
-func (s *slowAnswer) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -27,21 +27,22 @@ const (
 func (s *Server) ownActs() []envelope.Act {
 	return []envelope.Act{{
 		Name: envelope.ToolStream, Title: "Wait for messages in a room",
-		Description: "Waits until somebody writes in a room (channel) and answers as soon as there are messages. Use it to wait for an answer or to follow a conversation; " +
-			"call it again with next_from_seq as from_seq to go on. For what was said before use messenger.history. " +
-			"Answers the messages, none where nobody wrote in time.",
+		Description: "Waits until somebody writes in a room (channel) and answers then. Use it to wait for an answer or to follow a conversation: " +
+			"go on with next_from_seq as from_seq. For what was said before use messenger.history. " +
+			"Answers the messages, none where nobody wrote.",
 		Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["room_id"],"properties":{` +
 			`"room_id":{"type":"string","pattern":"^r:[A-Za-z0-9._-]{1,128}$","description":"The room, by its id.","examples":["r:general"]},` +
-			`"from_seq":{"anyOf":[{"type":"integer","minimum":0,"maximum":9007199254740991},{"type":"null"}],"description":"Messages after this room_seq; without it only what is new.","examples":[41]},` +
-			`"seconds":{"anyOf":[{"type":"integer","minimum":1,"maximum":60},{"type":"null"}],"default":20,"description":"How long to wait, in seconds."},` +
+			`"from_seq":{"anyOf":[{"type":"integer","minimum":0,"maximum":9007199254740991},{"type":"null"}],"description":"After this room_seq; without it what is new.","examples":[41]},` +
+			`"seconds":{"anyOf":[{"type":"integer","minimum":1,"maximum":60},{"type":"null"}],"default":20,"description":"Seconds to wait."},` +
 			`"limit":{"anyOf":[{"type":"integer","minimum":1,"maximum":200},{"type":"null"}],"default":200,"description":"How many messages end the wait."},` +
+			`"entries":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":false,"description":"Edits, reactions etc., too."},` +
 			`"full":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":false,"description":"Everything, with hashes and receipts: to prove something."}}}`),
 		Output: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["messages","next_from_seq"],"properties":{` +
 			`"messages":{"type":"array","items":{"type":"object"},"description":"The messages, oldest first."},` +
-			`"entries":{"type":"array","items":{"type":"object"},"description":"Where there are any: entries that aren't messages of text, as messenger.entries gives them."},` +
+			`"entries":{"type":"array","items":{"type":"object"},"description":"Where there are any: what isn't text, as messenger.entries gives it."},` +
 			`"next_from_seq":{"type":"integer","description":"The from_seq that goes on behind them."},` +
 			`"gap":{"type":"object","additionalProperties":false,"required":["from_seq","available_from"],` +
-			`"description":"Only where the room doesn't have what from_seq asks for: retention took it, or the server was restored from a backup. The answer comes at once then.","properties":{` +
+			`"description":"Only where the room doesn't have what from_seq asks for: retention took it, or the server was restored from a backup.","properties":{` +
 			`"from_seq":{"type":"integer","description":"The first room_seq that was asked for."},` +
 			`"available_from":{"type":"integer","description":"The first room_seq that the room has, or will have."}}}}}`),
 		ReadOnly: true, Idempotent: true,
@@ -59,6 +60,7 @@ type streamArgs struct {
 	FromSeq *int64     `json:"from_seq"`
 	Seconds int        `json:"seconds"`
 	Limit   int        `json:"limit"`
+	Entries bool       `json:"entries"`
 	Full    bool       `json:"full"`
 }
 
@@ -68,7 +70,8 @@ type streamed struct {
 	Next     int64             `json:"next_from_seq"`
 	Gap      json.RawMessage   `json:"gap,omitzero"`
 
-	full bool // not as messenger.history tells them briefly
+	full    bool // not as messenger.history tells them briefly
+	entries bool // also those that aren't messages
 }
 
 // skip goes on at what the room has, and says that what was asked for is missing.
@@ -124,7 +127,7 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 		default:
 		}
 	})()
-	out := streamed{Messages: []json.RawMessage{}, full: in.Full}
+	out := streamed{Messages: []json.RawMessage{}, full: in.Full, entries: in.Entries}
 	if err := s.streamFrom(ctx, room, who, in.FromSeq, &out); err != nil {
 		return nil, err
 	}
@@ -201,6 +204,11 @@ func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limi
 			return errOver()
 		}
 		messages, entries := page.Messages, page.Entries
+		if !out.entries && entries != nil {
+			if messages, entries, err = onlyMessages(messages, entries); err != nil {
+				return err
+			}
+		}
 		if !out.full {
 			told, err := briefly.Tell(ctx, s.opts.Asker, who, slices.Concat(messages, entries)...)
 			if err != nil {
@@ -220,6 +228,29 @@ func (s *Server) more(ctx context.Context, room ubl.Name, who ubl.Identity, limi
 		out.Next = page.LastSeq
 	}
 	return nil
+}
+
+// onlyMessages leaves out what isn't a message of any content. One of the two slices has each
+// of what is in a page.
+func onlyMessages(messages, entries []json.RawMessage) (m, e []json.RawMessage, err error) {
+	for i := range messages {
+		if messages[i] == nil {
+			var is struct {
+				Type ubl.EntryType `json:"type"`
+			}
+			if err := json.Unmarshal(entries[i], &is); err != nil {
+				return nil, nil, err
+			}
+			if is.Type != ubl.EntryMessage {
+				continue
+			}
+			e = append(e, entries[i])
+		} else {
+			e = append(e, nil)
+		}
+		m = append(m, messages[i])
+	}
+	return m, e, nil
 }
 
 // briefly is how messages and entries are told to who listens, as to who reads them.

@@ -5,6 +5,10 @@
 //	/public/{tenant}/{container}                        the container
 //	/public/{tenant}/{container}/documents              its documents, ?cursor=
 //	/public/{tenant}/{container}/documents/{document}   one with its content, ?version=
+//	/public/{tenant}/{container}/files                  its files, ?cursor=
+//	/public/{tenant}/{container}/files/{file}           what is known of one
+//	/public/{tenant}/{container}/files/{file}/content   its bytes, or a Range of them
+//	/public/{tenant}/{container}/search                 documents found by ?q=, 20 at most
 //
 // Under a host name of the operator's choice the same is there without /public.
 //
@@ -30,6 +34,11 @@
 //
 // Many who ask the same at once are one question. So a container is asked once a second
 // while it is read, and what it shows once after each change.
+//
+// Searches are never kept, so each asks the container. So does each content for its limit: it is
+// sent from the blobs, 8 at a time to an address and 256 in all. The usual terms of public
+// containers show their documents to anyone; files only where terms permit office.file.list and
+// office.file.get to anyone.
 //
 // # When a change is seen
 //

@@ -140,7 +140,7 @@ func (h *Handler) fetch(ctx context.Context, p place, sh *shelf) (*answer, error
 // key tells questions apart. One that is asked after something was heard is another: its
 // answer must have what was heard of.
 func key(p place, heard int64) string {
-	return fmt.Sprint(p.name(), "|", p.kind, "|", p.document, "|", p.version, "#", strconv.FormatInt(heard, 10))
+	return fmt.Sprint(p.name(), "|", p.kind, "|", p.document, "|", p.version, "|", p.file, "|", strconv.Quote(p.query), "#", strconv.FormatInt(heard, 10))
 }
 
 // once asks once for all who want to know the same now. The question goes on if the one who
@@ -187,6 +187,21 @@ func (h *Handler) read(ctx context.Context, p place) (body []byte, events int64,
 		d, failed := ubl.Ask[*ubl.PublicDocument](ctx, h.Asker, p.name(), ubl.ReadPublic{DocumentID: p.document, Version: p.version})
 		if err = failed; err == nil {
 			said, events, keep = d, d.Events, true
+		}
+	case files:
+		l, failed := ubl.Ask[*ubl.PublicFiles](ctx, h.Asker, p.name(), ubl.ListPublicFiles{After: p.file})
+		if err = failed; err == nil {
+			said, events, keep = l, l.Events, l.Listed
+		}
+	case file:
+		f, failed := ubl.Ask[*ubl.PublicFile](ctx, h.Asker, p.name(), ubl.ReadPublicFile{FileID: p.file})
+		if err = failed; err == nil {
+			said, events, keep = f, f.Events, true
+		}
+	case search: // never kept: there are as many as one can think of
+		found, failed := ubl.Ask[*ubl.PublicHits](ctx, h.Asker, p.name(), ubl.SearchPublic{Query: p.query})
+		if err = failed; err == nil {
+			said, events = found, found.Events
 		}
 	}
 	if err != nil {

@@ -1,8 +1,11 @@
 package public
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -32,6 +35,13 @@ type Options struct {
 	Now func() time.Time
 	// Panics catches what panics while others wait for it.
 	Panics *panics.Catcher
+	// Blobs are the contents of files; nil for none.
+	Blobs interface {
+		Open(context.Context, ubl.TenantID, ubl.BlobID) (io.ReadSeekCloser, error)
+	}
+	// Client is the address that a request came from, of which so many downloads are at a time;
+	// nil has one count for all.
+	Client func(*http.Request) netip.Addr
 }
 
 // Handler serves what is public. Close it.
@@ -42,6 +52,7 @@ type Handler struct {
 	flights singleflight.Group
 	places  *semaphore.Weighted
 	ended   [outcomes]atomic.Int64
+	sending sending
 }
 
 // New makes a handler.
@@ -75,11 +86,11 @@ func (h *Handler) Bytes() int64 { return int64(h.copies.answers.WeightedSize()) 
 
 // Values of headers, shared by all answers and never changed. Copies outside last as doc.go
 // says. CORS lets every page read along, and since neither cookies nor the origin matter,
-// there is nothing that answers vary by. A good answer has no more than eight headers of ours:
-// a map of more takes twice the memory, and collecting that is most of what others feel of reads.
+// there is nothing that answers vary by. Headers of good answers are few: a map takes memory for
+// each, and collecting that is most of what others feel of reads.
 var (
 	anyone    = []string{"*"}
-	exposed   = []string{"Retry-After, X-Request-Id"}
+	exposed   = []string{"Accept-Ranges, Content-Disposition, Content-Range, Date, ETag, Retry-After, X-Request-Id"}
 	sandbox   = []string{"default-src 'none'; sandbox"}
 	noSniff   = []string{"nosniff"}
 	jsonType  = []string{"application/json"}
@@ -94,6 +105,7 @@ const methods = "GET, HEAD, OPTIONS"
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head["Access-Control-Allow-Origin"] = anyone
+	head["Access-Control-Expose-Headers"] = exposed
 	head["Content-Security-Policy"] = sandbox
 	head["X-Content-Type-Options"] = noSniff
 	a, how, err := h.serve(w, r)
@@ -129,7 +141,23 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*answer, outcom
 		}
 		return nil, missing, err
 	}
-	return h.look(r.Context(), p, ask)
+	if p.kind != content {
+		return h.look(r.Context(), p, ask)
+	}
+	p.kind = file
+	a, how, err := h.look(r.Context(), p, ask)
+	if err != nil {
+		return nil, how, err
+	}
+	if how != fetched { // what is asked for a copy of the record counts already
+		if err := ask(); err != nil {
+			return nil, refused, err
+		}
+	}
+	if err := h.send(w, r, p.tenant, a); err != nil {
+		return nil, failed, err
+	}
+	return nil, how, nil
 }
 
 // At reports whether a request is for the operator's host name for what is public.
@@ -157,7 +185,7 @@ func (h *Handler) path(r *http.Request) string {
 func preflight(head http.Header) {
 	head.Set("Allow", methods)
 	head.Set("Access-Control-Allow-Methods", methods)
-	head.Set("Access-Control-Allow-Headers", "If-None-Match, X-Request-Id")
+	head.Set("Access-Control-Allow-Headers", "If-None-Match, If-Range, Range, X-Request-Id")
 	head.Set("Access-Control-Max-Age", "86400")
 }
 
@@ -205,7 +233,6 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	if e.Code == ubl.CodeNotFound {
 		head["Cache-Control"] = keptShort
 	}
-	head["Access-Control-Expose-Headers"] = exposed
 	envelope.SetHints(head, status, e.RetryAfter())
 	head["Content-Type"] = jsonType
 	head.Set("Content-Length", strconv.Itoa(len(body)))

@@ -38,6 +38,21 @@ func TestWhoGetsWhat(t *testing.T) {
 			{"text that would be a page", "GET", doc, nil, 200, `Be \u003cb\u003ekinder`, long},
 			{"an escaped name", "GET", strings.ReplaceAll(doc, ":", "%3A"), nil, 200, `"version":2`, long},
 			{"a name of the same in another tenant", "GET", "/public/t:other/k:handbook", nil, 200, `"tenant_id":"t:other"`, long},
+			{"its files", "GET", handbook + "/files", nil, 200, `"next_cursor":null`, long},
+			{"behind a file", "GET", handbook + "/files?cursor=f:plan", nil, 200, `"files":[`, long},
+			{"what is known of a file", "GET", handbook + "/files/f:plan", nil, 200, `"content_type":"text/html"`, long},
+			{"a search", "GET", handbook + "/search?q=kinder", nil, 200, `"document_id":"d:rules"`, long},
+			{"a search that finds nothing", "GET", handbook + "/search?q=cruel", nil, 200, `"documents":[]`, long},
+			{"a search in what isn't public", "GET", "/public/t:acme/k:secret/search?q=kinder", nil, 404, "", brief},
+			{"no such file", "GET", handbook + "/files/f:none", nil, 404, "", brief},
+			{"a content of none", "GET", handbook + "/files/f:none/content", nil, 404, "", brief},
+			{"something else of a file", "GET", handbook + "/files/f:plan/name", nil, 404, "", brief},
+			{"below a content", "GET", handbook + "/files/f:plan/content/x", nil, 404, "", brief},
+			{"a search for nothing", "GET", handbook + "/search", nil, 400, "", never},
+			{"a search for blanks", "GET", handbook + "/search?q=+", nil, 400, "", never},
+			{"a search for too much", "GET", handbook + "/search?q=" + strings.Repeat("x", ubl.MaxQueryChars+1), nil, 400, "", never},
+			{"a search with a limit", "GET", handbook + "/search?q=x&limit=5", nil, 400, "", never},
+			{"a file's version", "GET", handbook + "/files/f:plan?version=1", nil, 400, "", never},
 			{"by host", "GET", "/t:acme/k:handbook", []string{"Host", "docs.example.com"}, 200, `"container_id":"k:handbook"`, long},
 			{"by host and port, in capitals", "GET", "/t:acme/k:handbook", []string{"Host", "Docs.Example.com:8080"}, 200, `"container_id":"k:handbook"`, long},
 			{"by host with the prefix", "GET", handbook, []string{"Host", "docs.example.com"}, 404, "", brief},
@@ -82,7 +97,8 @@ func TestWhoGetsWhat(t *testing.T) {
 				t.Errorf("%s: answered %d, %q, %s; want %d, %q, %s", test.what, w.Code, w.Header().Get("Cache-Control"), w.Body, test.status, test.cache, test.has)
 			}
 			for name, want := range map[string]string{
-				"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Credentials": "", "Set-Cookie": "", "Vary": "",
+				"Access-Control-Expose-Headers": "Accept-Ranges, Content-Disposition, Content-Range, Date, ETag, Retry-After, X-Request-Id",
+				"Access-Control-Allow-Origin":   "*", "Access-Control-Allow-Credentials": "", "Set-Cookie": "", "Vary": "",
 				"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
 			} {
 				if got := w.Header().Get(name); got != want {

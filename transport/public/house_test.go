@@ -1,8 +1,11 @@
 package public
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -30,14 +33,19 @@ type house struct {
 type shown struct {
 	events int64
 	docs   map[ubl.DocumentID][]string
+	files  map[ubl.FileID]ubl.PublicFile
 }
 
 // handbook is a public container of the house, with a document of two versions.
 const handbook, rules = "/public/t:acme/k:handbook", "d:rules"
 
+// plan is a file of the handbook: a page, if a browser would believe its author.
+const plan, planContent = "f:plan", "<script>alert(1)</script>"
+
 func newHouse() *house {
 	h := &house{shown: map[ubl.Name]*shown{}, sinks: map[ubl.Name]map[int]func(ubl.Publication){}, seq: map[ubl.Name]int64{}}
-	h.shown["t:acme|k:handbook"] = &shown{events: 7, docs: map[ubl.DocumentID][]string{rules: {"Be kind.", "Be <b>kinder</b>."}}}
+	h.shown["t:acme|k:handbook"] = &shown{events: 7, docs: map[ubl.DocumentID][]string{rules: {"Be kind.", "Be <b>kinder</b>."}},
+		files: map[ubl.FileID]ubl.PublicFile{plan: {FileID: plan, Name: "plan <1>.html", Type: "text/html", Bytes: int64(len(planContent)), SHA256: ubl.BlobIDOf(sha256.Sum256([]byte(planContent)))}}}
 	return h
 }
 
@@ -84,6 +92,28 @@ func (h *house) decide(to ubl.Name, cmd ubl.Command) (any, chan struct{}, error)
 			return nil, h.held, ubl.Errorf(ubl.CodeNotFound, "there is no such document")
 		}
 		return &ubl.PublicDocument{DocumentID: cmd.DocumentID, ContainerID: container, TenantID: tenant, Content: versions[n-1], Version: n, Events: s.events}, h.held, nil
+	}
+	switch cmd := cmd.(type) {
+	case ubl.ListPublicFiles:
+		l := &ubl.PublicFiles{Files: []ubl.PublicFile{}, Events: s.events, Listed: cmd.After == "" || s.files[cmd.After].FileID != ""}
+		for _, f := range s.files {
+			l.Files = append(l.Files, f)
+		}
+		return l, h.held, nil
+	case ubl.ReadPublicFile:
+		f, ok := s.files[cmd.FileID]
+		if f.Events = s.events; !ok {
+			return nil, h.held, ubl.Errorf(ubl.CodeNotFound, "there is no such file")
+		}
+		return &f, h.held, nil
+	case ubl.SearchPublic:
+		found := &ubl.PublicHits{Documents: []ubl.PublicHit{}, Events: s.events}
+		for id, versions := range s.docs {
+			if strings.Contains(versions[len(versions)-1], cmd.Query) {
+				found.Documents = append(found.Documents, ubl.PublicHit{PublicDocument: ubl.PublicDocument{DocumentID: id}, Snippet: cmd.Query})
+			}
+		}
+		return found, h.held, nil
 	}
 	panic(fmt.Sprintf("asked %T", cmd))
 }
@@ -188,4 +218,15 @@ func serve(t *testing.T, house *house) *Handler {
 	house.asked = nil
 	house.mu.Unlock()
 	return h
+}
+
+// Open implements what a [Handler] reads contents from.
+func (h *house) Open(_ context.Context, t ubl.TenantID, id ubl.BlobID) (io.ReadSeekCloser, error) {
+	if t != "t:acme" || id != ubl.BlobIDOf(sha256.Sum256([]byte(planContent))) {
+		return nil, ubl.ErrNoBlob()
+	}
+	return struct {
+		io.ReadSeeker
+		io.Closer
+	}{bytes.NewReader([]byte(planContent)), io.NopCloser(nil)}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ubl"
 )
@@ -15,6 +16,10 @@ const (
 	config kind = iota
 	list
 	document
+	files   // a list of files
+	file    // what is known of one
+	content // its bytes
+	search
 )
 
 // place is what a path and its query name. It is the key of a copy: its parts are checked,
@@ -25,40 +30,65 @@ type place struct {
 	kind      kind
 	document  ubl.DocumentID // or behind which a list begins
 	version   int64          // 0 for the newest
+	file      ubl.FileID     // or behind which a list begins
+	query     string         // what a search is for
 }
 
 func (p place) name() ubl.Name { return ubl.ContainerName(p.tenant, p.container) }
 
 var (
 	errNothing = ubl.Errorf(ubl.CodeNotFound, "there is nothing here that is public")
-	errQuery   = ubl.Errorf(ubl.CodeValidation, "the query is not one that this path knows: a list takes cursor, the id of a document, and a document takes version, a number from 1")
+	errQuery   = ubl.Errorf(ubl.CodeValidation, "the query is not one that this path knows: a list takes cursor, the id of a document or file, a document takes version, a number from 1, and a search takes q, 1 to %d characters without blanks around them", ubl.MaxQueryChars)
 )
 
 // parse reads a path without its beginning: /{tenant}/{container}, and what is behind it. A
 // malformed name is not found like every other that leads nowhere. One place has one
 // spelling: a query that isn't needed would make copies of one answer without end.
 func parse(path, query string) (p place, err error) {
-	part := strings.SplitN(path, "/", 6)
-	if len(part) < 3 || len(part) > 5 || part[0] != "" {
+	part := strings.SplitN(path, "/", 7)
+	if len(part) < 3 || len(part) > 6 || part[0] != "" {
 		return p, errNothing
 	}
 	p.tenant, p.container = ubl.TenantID(part[1]), ubl.ContainerID(part[2])
-	if len(part) > 3 {
-		p.kind = list
-	}
-	if len(part) > 4 {
-		p.kind, p.document = document, ubl.DocumentID(part[4])
-	}
-	named := p.tenant.Valid() && p.container.Valid() && (p.kind == config || part[3] == "documents") && (p.kind != document || p.document.Valid())
-	if !named {
+	if !p.tenant.Valid() || !p.container.Valid() || !p.inside(part[3:]) {
 		return p, errNothing
 	}
 	return p, p.ask(query)
 }
 
+// inside takes in what of the container a path names, and reports whether that is something.
+func (p *place) inside(part []string) bool {
+	if len(part) == 0 {
+		return true
+	}
+	switch collection, id := part[0], part[1:]; {
+	case collection == "documents" && len(id) == 0:
+		p.kind = list
+	case collection == "documents" && len(id) == 1:
+		p.kind, p.document = document, ubl.DocumentID(id[0])
+		return p.document.Valid()
+	case collection == "files" && len(id) == 0:
+		p.kind = files
+	case collection == "files" && (len(id) == 1 || id[1] == "content"):
+		p.kind, p.file = file, ubl.FileID(id[0])
+		if len(id) == 2 {
+			p.kind = content
+		}
+		return p.file.Valid()
+	case collection == "search" && len(id) == 0:
+		p.kind = search
+	default:
+		return false
+	}
+	return true
+}
+
 // ask takes the query in.
 func (p *place) ask(query string) error {
 	if query == "" {
+		if p.kind == search {
+			return errQuery
+		}
 		return nil
 	}
 	values, err := url.ParseQuery(query)
@@ -71,6 +101,10 @@ func (p *place) ask(query string) error {
 			return errQuery
 		case name == "cursor" && p.kind == list && ubl.DocumentID(given[0]).Valid():
 			p.document = ubl.DocumentID(given[0])
+		case name == "cursor" && p.kind == files && ubl.FileID(given[0]).Valid():
+			p.file = ubl.FileID(given[0])
+		case name == "q" && p.kind == search && sought(given[0]):
+			p.query = given[0]
 		case name == "version" && p.kind == document:
 			p.version, err = strconv.ParseInt(given[0], 10, 64)
 			if err != nil || p.version < 1 || strconv.FormatInt(p.version, 10) != given[0] {
@@ -81,4 +115,9 @@ func (p *place) ask(query string) error {
 		}
 	}
 	return nil
+}
+
+// sought reports whether something can be searched for.
+func sought(q string) bool {
+	return q != "" && utf8.ValidString(q) && utf8.RuneCountInString(q) <= ubl.MaxQueryChars && strings.TrimSpace(q) == q
 }

@@ -27,7 +27,15 @@ export interface Document {
   updated_by: string;
   deleted?: boolean;
   imported_from?: ImportedFrom; // of this version
+  files?: HeldFile[]; // that the document holds, where one was asked for
   receipt: Receipt;
+}
+
+export interface HeldFile {
+  file_id: string;
+  name: string;
+  content_type: string;
+  bytes: number;
 }
 
 export interface DocumentHit extends Document {

@@ -1,3 +1,4 @@
+import type { Physics } from './agreements';
 import type { ImportedFrom, Receipt } from './ledger';
 import type { Role } from './people';
 
@@ -74,6 +75,8 @@ export interface RoomPolicy {
 export interface Room extends RoomSummary {
   tenant_id: string;
   policy: RoomPolicy;
+  // Fixed when the room was made.
+  physics?: Physics;
   // Who owns the room once its last owner is gone.
   heir?: string;
   last_seq: number;

@@ -1,0 +1,63 @@
+package envelope
+
+import (
+	"mime"
+	"net/http"
+	"slices"
+	"time"
+
+	"ubl"
+)
+
+// TellContent sets the headers of a content that somebody else wrote: a browser saves it under its
+// name, and runs nothing of it. The ETag is its hash.
+func TellContent(h http.Header, id ubl.BlobID, kind, name string) {
+	h.Set("ETag", `"`+string(id)+`"`)
+	h.Set("Content-Type", plainType(kind))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+}
+
+// harmless are the types that are sent as they are kept: no browser runs anything in them.
+var harmless = []string{
+	"application/gzip", "application/json", "application/pdf", "application/zip", "text/csv", "text/plain",
+	"image/avif", "image/bmp", "image/gif", "image/jpeg", "image/png", "image/tiff", "image/webp",
+	"audio/aac", "audio/flac", "audio/mp4", "audio/mpeg", "audio/ogg", "audio/wav", "audio/webm",
+	"video/mp4", "video/mpeg", "video/ogg", "video/quicktime", "video/webm",
+}
+
+// plainType is a type to send: any other than the harmless ones is bytes.
+func plainType(kept string) string {
+	kind, _, err := mime.ParseMediaType(kept)
+	if err != nil || !slices.Contains(harmless, kind) {
+		return ubl.UnknownType
+	}
+	return kept
+}
+
+// writePatience is how long a client may take for one piece of a slow answer.
+const writePatience = time.Minute
+
+// Unhurried is a writer of an answer that waits for somebody else: a model, another server, a
+// client's line. The server's time for an answer counts from the request on; here each write has
+// a deadline of its own.
+func Unhurried(w http.ResponseWriter, now func() time.Time) http.ResponseWriter {
+	control := http.NewResponseController(w)
+	// Writers without deadlines are those of tests and of acts.
+	_ = control.SetWriteDeadline(time.Time{})
+	return &slowAnswer{w, control, now}
+}
+
+// slowAnswer gives each write a deadline of its own.
+type slowAnswer struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	now     func() time.Time
+}
+
+func (s *slowAnswer) Write(p []byte) (int, error) {
+	_ = s.control.SetWriteDeadline(s.now().Add(writePatience))
+	return s.ResponseWriter.Write(p)
+}
+
+// Unwrap lets an http.ResponseController reach flushing.
+func (s *slowAnswer) Unwrap() http.ResponseWriter { return s.ResponseWriter }
