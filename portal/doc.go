@@ -66,6 +66,15 @@
 // The effect of the call says how many were asked, what became of each (replies) and a commitment to the
 // questions (asked_hash), under the call's salt. What was replied is in no record.
 //
+// # Calls that a person confirms
+//
+// A tool's record and an agent's mandate may want a person asked before the agent uses it
+// ([Portal.Confirms]). The call is begun as one that outlives its request, and asks by a form without
+// fields before anything is done: who is about to use what, with the first 2,000 characters of its arguments and
+// without the values of what is called a password, token or the like. Whatever isn't an acceptance ends the call,
+// with declined, or with confirmation_required after five minutes. Its effect says what became of the question, as above.
+// What isn't begun so the Tenant refuses.
+//
 // Sampling isn't passed on: 2026-07-28 deprecates it. Servers hear that the portal can't.
 //
 // # What servers offer beside tools
