@@ -66,6 +66,9 @@
 // The effect of the call says how many were asked, what became of each (replies) and a commitment to the
 // questions (asked_hash), under the call's salt. What was replied is in no record.
 //
+// A server's tool that can be called as a task alone (2025-11-25) isn't listed: the portal makes tasks of calls for its callers,
+// and calls no tool as one.
+//
 // # Calls that a person confirms
 //
 // A tool's record and an agent's mandate may want a person asked before the agent uses it

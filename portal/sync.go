@@ -105,14 +105,21 @@ func (s *session) tools(ctx context.Context) (out []ubl.ToolDefinition, err erro
 	size := 0
 	params := &mcp.ListToolsParams{}
 	for range maxPages {
-		page, err := s.client.ListTools(ctx, params)
+		listing, read := copying(ctx)
+		page, err := s.client.ListTools(listing, params)
 		if s.toolless() && declines(err) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
+		for _, result := range read.results() {
+			s.guard.tasked.note(result)
+		}
 		for _, t := range page.Tools {
+			if t != nil && s.guard.tasked.has(t.Name) {
+				continue
+			}
 			if d, ok := definitionOf(t, s.guard.shown.get()); ok && len(out) < maxTools {
 				d = slim(s.access.Server.ServerID, d, size)
 				size += len(d.Definition)
