@@ -249,7 +249,7 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 // within has fn use a session with the server: the one that all share or, where the server may ask
 // the caller something, one of the call's own.
 func (p *Portal) within(ctx context.Context, c *call, cat *catalogue, s *ubl.Server, fn func(context.Context, *session) error) error {
-	if !c.asks || s.Kind != ubl.ServerMCP {
+	if !c.asks || s.Kind == ubl.ServerOpenAPI {
 		return p.with(ctx, c.req.Who, s, cat.number, fn)
 	}
 	return p.alone(ctx, c, s.ServerID, fn)

@@ -56,7 +56,7 @@
 // stays what it is, and nobody is asked then. The Tenant decides for each question, and counts it.
 //
 // A call whose caller can be asked has a session of its own with the server: what the server asks
-// there is about this call and can reach nobody else. There alone the portal says that it can be
+// there is about this call and can reach nobody else: of a program, a process of its own. There alone the portal says that it can be
 // asked, and where it lists the tools of a server that may ask: some have other tools then, which come
 // with the next sync after an owner has opened that. The form is made anew of what the protocol allows, bounded, without credentials, patterns and what
 // can't be seen, and whose it is stands before the server's words: its message has no blank lines, its titles and values no line breaks. What doesn't fit is declined,

@@ -89,7 +89,7 @@ func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server,
 		out = append(out, more...)
 		return err
 	}
-	if s.Kind != ubl.ServerMCP || c.mayAsk(s.ServerID) == nil {
+	if s.Kind == ubl.ServerOpenAPI || c.mayAsk(s.ServerID) == nil {
 		err := p.with(ctx, who, s, c.number, list)
 		return out, err
 	}
