@@ -104,7 +104,9 @@ func (c *Caller) Leaves() {
 // Anew is the same caller at the door again, for one of several acts in a
 // request: the tenant decides on each tool. Act and tool are as in [ubl.Enter].
 func (c *Caller) Anew(act bool, tool string) *Caller {
-	return c.again(func(in *ubl.Enter) { in.Act, in.Tool, in.Still, in.External, in.Destroys = act, tool, false, false, false })
+	return c.again(func(in *ubl.Enter) {
+		in.Act, in.Tool, in.Still, in.External, in.Destroys = act, tool, false, false, false
+	})
 }
 
 // Part is the same caller at the door again, with the tool of an act that the request's own
