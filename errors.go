@@ -20,7 +20,8 @@ const (
 	CodeForbidden           Code = "forbidden"              // 403
 	CodeNotAMember          Code = "not_a_member"           // 403
 	CodeOriginNotAllowed    Code = "origin_not_allowed"     // 403
-	CodeConfirmation        Code = "confirmation_required"  // 403, nothing was done: prove who you are, then repeat
+	CodeConfirmation        Code = "confirmation_required"  // 403, nothing was done: a person has to confirm it first
+	CodeDeclined            Code = "declined"               // 403, nothing was done: a person was asked, and said no
 	CodeNotFound            Code = "not_found"              // 404
 	CodeUnknownTool         Code = "unknown_tool"           // 404
 	CodeMethodNotAllowed    Code = "method_not_allowed"     // 405
@@ -44,6 +45,7 @@ var statusOf = map[Code]int{
 	CodeNotAMember:          http.StatusForbidden,
 	CodeOriginNotAllowed:    http.StatusForbidden,
 	CodeConfirmation:        http.StatusForbidden,
+	CodeDeclined:            http.StatusForbidden,
 	CodeNotFound:            http.StatusNotFound,
 	CodeUnknownTool:         http.StatusNotFound,
 	CodeMethodNotAllowed:    http.StatusMethodNotAllowed,
@@ -74,7 +76,8 @@ var adviceOf = map[Code]string{
 	CodeValidation:          "Mend the arguments and call again.",
 	CodeForbidden:           "The same call will be refused again. agreement.get shows what is permitted to whom; an owner can permit more.",
 	CodeNotAMember:          "Join the room with room.join if its rule lets you, or ask an owner to add you.",
-	CodeConfirmation:        "Nothing was done. A person has to sign in again in a browser first.",
+	CodeConfirmation:        "Nothing was done. A person has to confirm it first.",
+	CodeDeclined:            "Nothing was done. Don't repeat it: ask the person what they want instead.",
 	CodeNotFound:            "Take ids from a list or a search instead of guessing them.",
 	CodeUnknownTool:         "Take the name from a list of tools.",
 	CodeConflict:            "Read how it is now, then decide.",

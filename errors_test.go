@@ -15,7 +15,7 @@ import (
 // The table of codes as it is promised to clients.
 func TestCodes(t *testing.T) {
 	for code, status := range map[ubl.Code]int{
-		"validation_error": 400, "unauthorized": 401, "forbidden": 403, "not_a_member": 403, "origin_not_allowed": 403, "confirmation_required": 403,
+		"validation_error": 400, "unauthorized": 401, "forbidden": 403, "not_a_member": 403, "origin_not_allowed": 403, "confirmation_required": 403, "declined": 403,
 		"not_found": 404, "unknown_tool": 404, "method_not_allowed": 405, "conflict": 409, "idempotency_conflict": 409, "too_large": 413,
 		"unsupported_media_type": 415, "rate_limited": 429, "internal": 500, "overloaded": 503, "unavailable": 503, "quota_exceeded": 507,
 		"no such code": 500,

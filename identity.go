@@ -51,6 +51,8 @@ type Mandate struct {
 	Places []string `json:"places"`
 	// PerMinute bounds its uses of all tools together, 0 for no bound.
 	PerMinute int `json:"per_minute"`
+	// Confirm says before which of its uses of tools a person is asked.
+	Confirm Confirm `json:"confirm,omitempty"`
 }
 
 // Limits of a mandate.
@@ -119,6 +121,9 @@ func ErrElsewhere() *Error {
 	return Errorf(CodeForbidden, "the agent's mandate is for some places, and this is about the whole tenant")
 }
 
+// Asks reports whether the mandate has a person asked before a use of a tool; nil asks nobody.
+func (m *Mandate) Asks(destroys bool) bool { return m != nil && m.Confirm.Asks(destroys) }
+
 // Includes reports whether the mandate lets the agent into a room or container; nil lets it
 // into all.
 func (m *Mandate) Includes(place string) bool {
@@ -137,7 +142,7 @@ func (m *Mandate) Within(o *Mandate) bool {
 	switch {
 	case o == nil:
 		return true
-	case m == nil, o.ReadOnly && !m.ReadOnly, o.PerMinute > 0 && (m.PerMinute == 0 || m.PerMinute > o.PerMinute):
+	case m == nil, o.ReadOnly && !m.ReadOnly, o.PerMinute > 0 && (m.PerMinute == 0 || m.PerMinute > o.PerMinute), !m.Confirm.covers(o.Confirm):
 		return false
 	}
 	return part(m.Tools, o.Tools, within) && part(m.Places, o.Places, func(a, b string) bool { return a == b })
@@ -184,6 +189,7 @@ func (m *Mandate) Check() error {
 	mustBe(len(m.Places) <= MaxMandatePlaces && !slices.ContainsFunc(m.Places, func(s string) bool { return !RoomID(s).Valid() && !ContainerID(s).Valid() }),
 		"places", "too many, or one is no id of a room or container")
 	mustBe(m.PerMinute >= 0 && m.PerMinute <= MaxPerMinute, "per_minute", "out of range")
+	mustBe(m.Confirm.Valid(), "confirm", "expected never, destructive or always")
 	if len(wrong) == 0 {
 		return nil
 	}

@@ -16,7 +16,8 @@ type (
 	// the tool is another server's, which without a record is open to nobody. Still
 	// asks again about a use that goes on, which isn't counted. Name is what the
 	// caller's credential calls them, "" for nothing: it is taken where the member has
-	// no name yet. NoFounding refuses where the tenant doesn't exist yet, with
+	// no name yet. Destroys says that the tool replaces or takes away what was there, or may;
+	// Confirmed names the tool, or the part of it, that a person lets the agent use. NoFounding refuses where the tenant doesn't exist yet, with
 	// [ErrUnfounded]. Operator says that the node's --operator names the caller, whom
 	// tenant 0 makes an owner. Answers *Entered.
 	Enter struct {
@@ -26,6 +27,8 @@ type (
 		Tool       string
 		External   bool
 		Still      bool
+		Destroys   bool
+		Confirmed  string
 		NoFounding bool
 		Operator   bool
 	}

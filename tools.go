@@ -22,10 +22,65 @@ type ToolAccess struct {
 	Users  []UserID `json:"users"`
 	Groups []string `json:"groups"`
 	// PerMinute bounds the calls of one caller, 0 for no bound.
-	PerMinute int     `json:"per_minute"`
+	PerMinute int `json:"per_minute"`
+	// Confirm says before which uses of it by an agent a person is asked.
+	Confirm   Confirm `json:"confirm,omitempty"`
 	UpdatedAt Time    `json:"updated_at"`
 	UpdatedBy UserID  `json:"updated_by"`
 	Receipt   Receipt `json:"receipt"`
+}
+
+// Confirm says before which uses of tools an agent's person is asked, in the agent's client. An
+// agent is a service. A tool's record and the agent's mandate may both say it: the stricter counts.
+type Confirm string
+
+// What it may say. No record has ConfirmNever: what is absent asks nobody.
+const (
+	ConfirmNever       Confirm = "never"
+	ConfirmDestructive Confirm = "destructive" // what replaces or takes away, and what may
+	ConfirmAlways      Confirm = "always"
+)
+
+// Valid reports whether it is one of the three, or absent.
+func (c Confirm) Valid() bool { return c.Kept() == "" || c == ConfirmDestructive || c == ConfirmAlways }
+
+// Kept is what a record has: "" for never.
+func (c Confirm) Kept() Confirm {
+	if c == ConfirmNever {
+		return ""
+	}
+	return c
+}
+
+// Asks reports whether a person is asked before a use, of a tool that destroys something or doesn't.
+func (c Confirm) Asks(destroys bool) bool {
+	return c == ConfirmAlways || c == ConfirmDestructive && destroys
+}
+
+// covers reports whether it asks before everything that another does.
+func (c Confirm) covers(o Confirm) bool {
+	return (c.Asks(true) || !o.Asks(true)) && (c.Asks(false) || !o.Asks(false))
+}
+
+// ErrUnconfirmed refuses a use that a person has to confirm first, and says how they are asked.
+func ErrUnconfirmed() *Error {
+	return Errorf(CodeConfirmation, "an Agreement has a person confirm this use of the tool first, and they can't be asked here: "+
+		"call it over MCP by itself, not inside another call or a program, and from a client that shows forms (elicitation)")
+}
+
+// ToolPart names the tool that another is a part of, which reads or writes the same: who may not use
+// that one doesn't get there by this. "" for none.
+func ToolPart(tool string) string { return string(partOf[Did(tool)]) }
+
+var partOf = map[Did]Did{
+	"messenger.entries":   "messenger.history",
+	"messenger.entry":     "messenger.history",
+	"messenger.mark_read": "messenger.history",
+	"messenger.readers":   "messenger.history",
+	"messenger.thread":    "messenger.history",
+	DidEdit:               DidSend,
+	"office.file.read":    DidFileGet,
+	"office.upload.begin": DidFilePut,
 }
 
 // Limits of tools. MaxToolArguments is in bytes; MaxToolNames bounds the users and groups
@@ -104,6 +159,7 @@ type (
 		Users     []UserID
 		Groups    []string
 		PerMinute int
+		Confirm   Confirm
 	}
 	// ListToolAccess lists the records by tool. Members; the portal asks it for
 	// everyone. Answers []*ToolAccess.

@@ -166,7 +166,7 @@ func (p *Portal) closeTools(ctx context.Context, req ubl.Request, serverID strin
 		if err == nil && r.Allowed && strings.HasPrefix(r.Tool, serverID+".") {
 			one := req
 			one.Key = fmt.Sprintf("%x", ubl.Fingerprint(req.Key, r.Tool))
-			_, err = p.asker.Ask(ctx, tenant, ubl.SetToolAccess{Request: one, Tool: r.Tool, Users: r.Users, Groups: r.Groups, PerMinute: r.PerMinute})
+			_, err = p.asker.Ask(ctx, tenant, ubl.SetToolAccess{Request: one, Tool: r.Tool, Users: r.Users, Groups: r.Groups, PerMinute: r.PerMinute, Confirm: r.Confirm})
 		}
 	}
 	return err

@@ -34,9 +34,10 @@ type call struct {
 	// effect, how long its answer is kept from the beginning, and what runs it where the tool is
 	// one of ours.
 	limit, keep time.Duration
-	own         func(context.Context) (*ubl.ToolResult, error)
+	own         func(ctx context.Context, confirmed bool) (*ubl.ToolResult, error)
 	flight      *Flight
 	asks        bool // the server may ask the caller
+	confirm     bool // a person is asked before anything is done
 
 	mu        sync.Mutex
 	last      string        // the progress that was told last, "" for none
@@ -165,7 +166,13 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 		agreement = ubl.TenantAgreement(c.req.Who.TenantID)
 	}
 	enter := ubl.Enter{Request: c.req, Act: true, Tool: c.tool, External: c.own == nil, NoFounding: true}
-	enter.Still = c.own != nil // which is counted when it runs
+	if enter.Still = c.own != nil; !enter.Still { // ours is counted when it runs
+		cat, err := p.catalogue(ctx, c.req.Who)
+		enter.Destroys = err != nil || cat.destroys(c.tool)
+	}
+	if c.confirm { // before anything is done
+		enter.Confirmed = c.tool
+	}
 	entered, answer, err := p.asker.Visit(ctx, enter, ubl.PortalName(c.req.Who.TenantID), ubl.BeginCall{
 		Request: c.req, Attempt: attempt, Did: ubl.DidPortalCall, Agreement: agreement, Server: c.server, Capability: c.tool,
 		InputHash: ubl.BodyHash(c.args), Commitment: c.salt.Commit(c.args), Deadline: ubl.TimeOf(p.now().Add(deadline + grace)),
@@ -188,7 +195,7 @@ func (p *Portal) begin(ctx context.Context, c *call) (*ubl.CallTicket, error) {
 // that isn't there. Whom the Tenant doesn't let in at all can't write into its log.
 func (p *Portal) turnedAway(ctx context.Context, c *call, code ubl.Code) {
 	switch code {
-	case ubl.CodeForbidden, ubl.CodeRateLimited, ubl.CodeUnknownTool:
+	case ubl.CodeForbidden, ubl.CodeConfirmation, ubl.CodeRateLimited, ubl.CodeUnknownTool:
 		if _, err := p.enter(ctx, c.req.Who); err != nil {
 			return
 		}
@@ -242,7 +249,7 @@ func (p *Portal) make(ctx context.Context, c *call) (*ubl.ToolResult, error) {
 // within has fn use a session with the server: the one that all share or, where the server may ask
 // the caller something, one of the call's own.
 func (p *Portal) within(ctx context.Context, c *call, cat *catalogue, s *ubl.Server, fn func(context.Context, *session) error) error {
-	if !c.asks || s.Kind != ubl.ServerMCP {
+	if !c.asks || s.Kind == ubl.ServerOpenAPI {
 		return p.with(ctx, c.req.Who, s, cat.number, fn)
 	}
 	return p.alone(ctx, c, s.ServerID, fn)

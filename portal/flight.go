@@ -34,8 +34,10 @@ type Long struct {
 	Keep time.Duration
 	// Form says that the caller's client can show a person a form.
 	Form bool
-	// Own runs a tool of our own; nil for a tool of another server.
-	Own func(context.Context) (*ubl.ToolResult, error)
+	// Own runs a tool of our own; nil for a tool of another server. It is told whether a person has
+	// confirmed the call. Destroys says that it replaces or takes away what was there.
+	Own      func(ctx context.Context, confirmed bool) (*ubl.ToolResult, error)
+	Destroys bool
 }
 
 // Flight is a call under way on this node. Safe for concurrent use.
@@ -91,6 +93,7 @@ func (p *Portal) Begin(ctx context.Context, l Long) (*Flight, error) {
 	if l.Keep > 0 {
 		limit = max(limit, min(l.Keep, taskTime))
 	}
+	c.confirm = l.Form && p.Confirms(ctx, c.req.Who, c.tool, c.own != nil, l.Destroys)
 	c.flight, c.asks = f, c.own == nil && l.Form && p.MayAsk(ctx, c.req.Who, c.tool)
 	c.keep, c.limit = l.Keep, limit+askTime
 	ticket, err := p.begin(ctx, c)
@@ -124,8 +127,11 @@ func (p *Portal) Begin(ctx context.Context, l Long) (*Flight, error) {
 func (f *Flight) fly(ticket *ubl.CallTicket) {
 	var result *ubl.ToolResult
 	err := f.p.panics.Try("a call that may take long", func() (err error) {
+		if err = f.confirmed(); err != nil {
+			return err
+		}
 		if f.c.own != nil {
-			result, err = f.c.own(f.ctx)
+			result, err = f.c.own(f.ctx, f.c.confirm)
 		} else {
 			result, err = f.p.make(f.ctx, f.c)
 		}

@@ -47,6 +47,8 @@ type guard struct {
 	cred credential
 	// shown are the credentials that the server was sent.
 	shown shown
+	// tasked are tools that can't be called here.
+	tasked tasked
 	// api says that each request is a call that is waited for.
 	api bool
 	// life ends with the session and takes everything under way with it.
@@ -147,7 +149,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		end()
 		return nil, err
 	}
-	resp.Body = &answer{Reader: io.LimitReader(resp.Body, maxAnswer+1), close: resp.Body.Close, guard: g, ctx: ctx, end: end,
+	resp.Body = &answer{Reader: io.LimitReader(copiedBody(ctx, resp), maxAnswer+1), close: resp.Body.Close, guard: g, ctx: ctx, end: end,
 		listens: what == listens && resp.StatusCode == http.StatusOK}
 	return resp, nil
 }

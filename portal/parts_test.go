@@ -51,6 +51,14 @@ func honest() {
 		add("new", func(text string) (string, error) { return text, nil })
 		return "", nil
 	})
+	s.AddTool(&mcp.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		got, ok := r.Params.InputResponses["q"].(*mcp.ElicitResult) // as in 2026-07-28, which programs of the SDK speak
+		if !ok {
+			question := &mcp.ElicitParams{Message: "Who are you, " + os.Getenv("TOKEN") + "?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)}
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": question}, RequestState: "theirs"}, nil
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(got.Action, " ", got.Content["name"])}}}, nil
+	})
 	s.AddPrompt(&mcp.Prompt{Name: "greet"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "olá " + os.Getenv("TOKEN")}}}}, nil
 	})

@@ -112,7 +112,7 @@ func (p *Portal) start(who ubl.Identity, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.program = &program{child: child, lines: bufio.NewReaderSize(child, 64<<10), kill: s.guard.kill, asked: map[jsonrpc.ID]bool{}}
+	s.program = &program{child: child, lines: bufio.NewReaderSize(child, 64<<10), kill: s.guard.kill, tasked: &s.guard.tasked, asked: map[jsonrpc.ID]bool{}}
 	context.AfterFunc(s.guard.life, child.Kill)
 	return nil
 }
@@ -123,6 +123,8 @@ type program struct {
 	child *stdio.Child
 	lines *bufio.Reader
 	kill  func()
+	// tasked are tools that can't be called here.
+	tasked *tasked
 
 	write sync.Mutex
 
@@ -155,6 +157,9 @@ func (g *program) Read(ctx context.Context) (jsonrpc.Message, error) {
 		m, err := jsonrpc.DecodeMessage(line)
 		if err != nil {
 			return nil, g.giveUp(errNoAnswer)
+		}
+		if r, ok := m.(*jsonrpc.Response); ok && r.Error == nil {
+			g.tasked.note(r.Result)
 		}
 		return m, g.admit(m)
 	}

@@ -52,7 +52,7 @@ func TestProgram(t *testing.T) {
 	var log words
 	w := newWorld(t, programs(slog.New(slog.NewJSONHandler(&log, nil)), map[string]stdio.Command{"honest": honest()}))
 	s := w.program("honest", ubl.AuthEnvironment, token)
-	if s.Status != ubl.ServerUp || s.Tools != 7 || s.Problem != "" || s.URL != "" {
+	if s.Status != ubl.ServerUp || s.Tools != 8 || s.Problem != "" || s.URL != "" {
 		t.Fatalf("the server is %+v", s)
 	}
 	w.allow("honest.echo", "honest.tell", "honest.remember", "honest.crash", "honest.grow", "honest.prompts")
@@ -69,7 +69,7 @@ func TestProgram(t *testing.T) {
 		t.Errorf("two calls had two programs: %s", got)
 	}
 	w.must("honest.grow", `{}`)
-	w.await("honest", func(s *ubl.Server) bool { return s.Tools == 8 })
+	w.await("honest", func(s *ubl.Server) bool { return s.Tools == 9 })
 	w.refused(ubl.CodeUnavailable, "honest.crash", `{}`)
 	if e := w.refused(ubl.CodeUnavailable, "honest.echo", `{}`); !strings.Contains(e.Message, "ended") {
 		t.Errorf("it says %v", e)
@@ -81,6 +81,43 @@ func TestProgram(t *testing.T) {
 	poll.Until(t, "its last words are in the log", func() bool { return strings.Contains(log.String(), "crashing with [secret]") })
 	if strings.Contains(log.String(), "0123456789") {
 		t.Error("the log has the secret")
+	}
+	w.house.VerifyLedger(w.owner.TenantID)
+}
+
+// TestProgramAsks: a program's question reaches the caller of its call, by a process of the call's own, and the
+// time that its operator gives it stands still while the person thinks. To others nobody is asked.
+func TestProgramAsks(t *testing.T) {
+	need.Namespaces(t)
+	c := honest()
+	c.Timeout = 3 * time.Second
+	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]stdio.Command{"honest": c}))
+	w.program("honest", ubl.AuthEnvironment, token)
+	w.allow("honest.ask", "honest.remember")
+	w.sees(w.bob, "honest.ask", "honest.remember")
+	args := func(l *portal.Long) { l.Args = json.RawMessage(`{}`) }
+	if news := w.next(w.begin("honest.ask", args), 0); news.Question != nil || news.Err == nil && !news.Result.IsError {
+		t.Errorf("a program that may not ask came to %+v", news)
+	}
+	w.allow("honest.elicitation")
+	poll.Until(t, "it may ask", func() bool { return w.MayAsk(t.Context(), w.bob, "honest.ask") })
+	f := w.begin("honest.ask", args)
+	news := w.next(f, 0)
+	q := news.Question
+	if q == nil {
+		t.Fatalf("the call came to %+v", news)
+	}
+	if !strings.Contains(string(q.Params), `[Question of the server \"honest\", not of UBL.`) || strings.Contains(string(q.Params), "0123456789") {
+		t.Fatalf("the person is shown %s", q.Params)
+	}
+	w.must("honest.remember", `{"text":"others call meanwhile"}`)
+	thinks := time.Now().Add(c.Timeout + 500*time.Millisecond)
+	poll.Until(t, "the person has thought", func() bool { return time.Now().After(thinks) })
+	if err := w.Reply(t.Context(), w.bob, f.N(), 1, []byte(`{"action":"accept","content":{"name":"Bob"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(t, w.next(f, 1)); got != "accept Bob" {
+		t.Errorf("the program got %q", got)
 	}
 	w.house.VerifyLedger(w.owner.TenantID)
 }

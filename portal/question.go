@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -89,6 +90,8 @@ type asker struct {
 	p   *Portal
 	c   *call           // nil for none
 	ctx context.Context // the call's
+	// clock is the time that a program has for its answer; nil for what has none of its own.
+	clock atomic.Pointer[stopwatch]
 	turn
 }
 
@@ -126,6 +129,10 @@ func (a *asker) form(ctx context.Context, s *session, in *mcp.ElicitParams) (*mc
 	if err != nil {
 		a.c.note(nil, "decline")
 		return declined, nil
+	}
+	if clock := a.clock.Load(); clock != nil {
+		clock.pause()
+		defer clock.resume()
 	}
 	raw, err := a.c.flight.ask(a.ctx, ubl.QuestionForm, params)
 	if err != nil { // nobody has replied

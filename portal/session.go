@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -328,13 +329,8 @@ func (s *session) close() {
 // do asks the server, and explains its failure: the SDK's own text quotes what the
 // server sent.
 func (s *session) do(ctx context.Context, fn func(context.Context, *session) error) error {
-	if s.timeout > 0 {
-		limited, cancel := context.WithTimeout(ctx, s.timeout)
-		defer cancel()
-		ctx = limited
-	}
 	ctx, why := withReason(ctx)
-	err := fn(ctx, s)
+	err := s.timely(ctx, fn)
 	if reason := s.reason(err); reason != nil {
 		return explain(err, reason)
 	}
@@ -345,6 +341,25 @@ func (s *session) do(ctx context.Context, fn func(context.Context, *session) err
 		return errFlood.Because(err)
 	}
 	return explain(err, why.get())
+}
+
+// timely bounds fn by the time that its operator gives a program; what a person takes to answer it isn't the program's.
+func (s *session) timely(ctx context.Context, fn func(context.Context, *session) error) error {
+	if s.timeout == 0 {
+		return fn(ctx, s)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	clock := startWatch(s.timeout, func() { cancel(context.DeadlineExceeded) })
+	defer clock.pause()
+	if s.asks != nil {
+		s.asks.clock.Store(clock)
+	}
+	err := fn(ctx, s)
+	if err != nil && context.Cause(ctx) == context.DeadlineExceeded {
+		return fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
+	return err
 }
 
 // reason is why a program failed to answer; nil for what is no program, or failed otherwise. One

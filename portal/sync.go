@@ -89,7 +89,7 @@ func (p *Portal) listTools(ctx context.Context, who ubl.Identity, s *ubl.Server,
 		out = append(out, more...)
 		return err
 	}
-	if s.Kind != ubl.ServerMCP || c.mayAsk(s.ServerID) == nil {
+	if s.Kind == ubl.ServerOpenAPI || c.mayAsk(s.ServerID) == nil {
 		err := p.with(ctx, who, s, c.number, list)
 		return out, err
 	}
@@ -105,14 +105,21 @@ func (s *session) tools(ctx context.Context) (out []ubl.ToolDefinition, err erro
 	size := 0
 	params := &mcp.ListToolsParams{}
 	for range maxPages {
-		page, err := s.client.ListTools(ctx, params)
+		listing, read := copying(ctx)
+		page, err := s.client.ListTools(listing, params)
 		if s.toolless() && declines(err) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
+		for _, result := range read.results() {
+			s.guard.tasked.note(result)
+		}
 		for _, t := range page.Tools {
+			if t != nil && s.guard.tasked.has(t.Name) {
+				continue
+			}
 			if d, ok := definitionOf(t, s.guard.shown.get()); ok && len(out) < maxTools {
 				d = slim(s.access.Server.ServerID, d, size)
 				size += len(d.Definition)

@@ -12,16 +12,17 @@ import (
 func using(now ubl.Time, c ubl.Enter) actors.Proposal {
 	return actors.Proposal{
 		At: now, Who: c.Who, Did: ubl.Did(c.Tool), Agreement: ubl.ToolAgreement(c.Tool), Uses: c.Tool != "" || c.External, External: c.External, Still: c.Still, Acts: c.Act,
+		Destroys: c.Destroys, Unconfirmed: c.Who.IsService && !c.Who.IsPlatform() && c.Confirmed != c.Tool,
 	}
 }
 
 // uses says whether somebody may use a tool. A tool of our own without a record is open,
 // another server's closed.
 func (s *State) uses(p actors.Proposal) error {
-	if whole, ok := partOf[p.Did]; ok {
-		if record, known := s.Tools[string(whole)]; known {
+	if whole := ubl.ToolPart(string(p.Did)); whole != "" {
+		if record, known := s.Tools[whole]; known {
 			as := p
-			as.Did = whole
+			as.Did = ubl.Did(whole)
 			if err := s.ruling(record, as); err != nil {
 				return err
 			}
@@ -53,19 +54,6 @@ func (s *State) usable(now ubl.Time, c ubl.FindUsable) *ubl.UsableTools {
 	return out
 }
 
-// partOf are tools that read or write the same as another does: who may not use that one
-// doesn't get there by these.
-var partOf = map[ubl.Did]ubl.Did{
-	"messenger.entries":   "messenger.history",
-	"messenger.entry":     "messenger.history",
-	"messenger.mark_read": "messenger.history",
-	"messenger.readers":   "messenger.history",
-	"messenger.thread":    "messenger.history",
-	ubl.DidEdit:           ubl.DidSend,
-	"office.file.read":    ubl.DidFileGet,
-	"office.upload.begin": ubl.DidFilePut,
-}
-
 // ruling holds a caller against a record. One that has ended admits nobody.
 func (s *State) ruling(record tool, p actors.Proposal) error {
 	if !record.Agreement.Terms.Permit(p.Did, s.stance(p.Who)) {
@@ -73,6 +61,9 @@ func (s *State) ruling(record tool, p actors.Proposal) error {
 	}
 	if p.Still {
 		return nil
+	}
+	if p.Unconfirmed && record.Confirm.Asks(p.Destroys) {
+		return ubl.ErrUnconfirmed()
 	}
 	return s.meters.Charge(record.Agreement.Terms, p)
 }

@@ -105,6 +105,9 @@ func boundPlan(p *plan, t service) *plan {
 	id := ubl.Str("agreement_id", ubl.AgentAgreement(t.ClientID))
 	p.This = append(p.This, id, ubl.Str("mandate_hash", mandateHash(m)), ubl.Int("per_minute", int64(m.PerMinute)),
 		ubl.Int("places", int64(len(m.Places))), ubl.Bool("read_only", m.ReadOnly), ubl.Int("tools", int64(len(m.Tools))))
+	if m.Confirm != "" {
+		p.This = append(p.This, ubl.Str("confirm", m.Confirm))
+	}
 	p.Pointers = ubl.Fields{id}
 	return p
 }
@@ -136,6 +139,7 @@ func tidied(m *ubl.Mandate) *ubl.Mandate {
 		return nil
 	}
 	kept := *m
+	kept.Confirm = m.Confirm.Kept()
 	kept.Sets, kept.Tools, kept.Places = distinct(m.Sets), distinct(m.Tools), distinct(m.Places)
 	return &kept
 }
@@ -187,6 +191,9 @@ func (s *State) mandated(p actors.Proposal) error {
 	m := s.mandateOf(p.Who.UserID)
 	if err := m.May(p.Did, p.Acts, p.External); err != nil || m == nil || p.Still {
 		return err
+	}
+	if p.Unconfirmed && m.Asks(p.Destroys) {
+		return ubl.ErrUnconfirmed()
 	}
 	if wait := s.meters.Take(agreement.Use{User: p.Who.UserID, Of: string(ubl.AgentAgreement(""))}, p.At, m.PerMinute); wait > 0 {
 		return ubl.Errorf(ubl.CodeRateLimited, "the agent has used tools as often as its mandate allows in a minute").Later(wait)

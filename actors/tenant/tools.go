@@ -21,6 +21,7 @@ type access struct {
 	Users     []ubl.UserID `json:"users"`
 	Groups    []string     `json:"groups"`
 	PerMinute int          `json:"per_minute"`
+	Confirm   ubl.Confirm  `json:"confirm,omitempty"`
 }
 
 // tool is a ToolAccess record in memory.
@@ -65,14 +66,14 @@ func (a access) terms() *ubl.Terms {
 func (e event) toolAccess() *ubl.ToolAccess {
 	return &ubl.ToolAccess{
 		AgreementID: ubl.ToolAgreement(e.Access.Tool), Tool: e.Access.Tool, Allowed: e.Access.Allowed,
-		Users: e.Access.Users, Groups: e.Access.Groups, PerMinute: e.Access.PerMinute,
+		Users: e.Access.Users, Groups: e.Access.Groups, PerMinute: e.Access.PerMinute, Confirm: e.Access.Confirm,
 		UpdatedAt: e.At, UpdatedBy: e.By, Receipt: e.Receipt,
 	}
 }
 
 // termsOf are what a record is to say.
 func termsOf(c ubl.SetToolAccess) access {
-	return access{Tool: c.Tool, Allowed: c.Allowed, Users: distinct(c.Users), Groups: distinct(c.Groups), PerMinute: c.PerMinute}
+	return access{Tool: c.Tool, Allowed: c.Allowed, Users: distinct(c.Users), Groups: distinct(c.Groups), PerMinute: c.PerMinute, Confirm: c.Confirm.Kept()}
 }
 
 // distinct is the list in order, each once, and never nil.
@@ -159,6 +160,8 @@ func (a access) check() error {
 		return ubl.Errorf(ubl.CodeValidation, "one of the users is no user id")
 	case slices.ContainsFunc(a.Groups, badGroup):
 		return ubl.Errorf(ubl.CodeValidation, "one of the groups is empty, longer than 128 characters, or not plain text")
+	case !a.Confirm.Valid():
+		return ubl.Errorf(ubl.CodeValidation, "confirm is none of never, destructive and always")
 	case a.PerMinute < 0 || a.PerMinute > ubl.MaxPerMinute:
 		return ubl.Errorf(ubl.CodeValidation, "per_minute is not between 0 and %d", ubl.MaxPerMinute)
 	}
@@ -176,11 +179,15 @@ func accessPlan(terms access) (*plan, error) {
 	}
 	id, name := ubl.Str("agreement_id", ubl.ToolAgreement(terms.Tool)), ubl.Str("tool", terms.Tool)
 	p := &plan{Event: event{Access: &terms}}
-	p.Act = act(ubl.Fields{
+	var confirm ubl.Fields
+	if terms.Confirm != "" {
+		confirm = ubl.Fields{ubl.Str("confirm", terms.Confirm)}
+	}
+	p.Act = act(append(confirm, ubl.Fields{
 		id, ubl.Bool("allowed", terms.Allowed), ubl.Int("groups", int64(len(terms.Groups))),
 		ubl.Int("per_minute", int64(terms.PerMinute)), ubl.Str("terms_hash", ubl.BodyHash(canonical)),
 		name, ubl.Int("users", int64(len(terms.Users))),
-	}, ubl.Fields{id, ubl.Str("op", ubl.DidToolAccess), name})
+	}...), ubl.Fields{id, ubl.Str("op", ubl.DidToolAccess), name})
 	p.Pointers = ubl.Fields{id}
 	return p, nil
 }

@@ -17,11 +17,11 @@ type longCalls struct{ *portal.Portal }
 // Begin implements [mcp.Calls].
 func (c longCalls) Begin(ctx context.Context, l mcp.Long) (mcp.Flight, error) {
 	out := portal.Long{
-		Request: l.Request, Tool: l.Tool, Args: l.Args, Parent: l.Request.Parent, Progress: toldOf(l.Tool, l.Progress), Keep: l.Keep, Form: l.Form,
+		Request: l.Request, Tool: l.Tool, Args: l.Args, Parent: l.Request.Parent, Progress: toldOf(l.Tool, l.Progress), Keep: l.Keep, Form: l.Form, Destroys: l.Destroys,
 	}
 	if l.Own != nil {
-		out.Own = func(ctx context.Context) (*ubl.ToolResult, error) {
-			r, err := l.Own(ctx)
+		out.Own = func(ctx context.Context, confirmed bool) (*ubl.ToolResult, error) {
+			r, err := l.Own(ctx, confirmed)
 			if err != nil {
 				return nil, err
 			}

@@ -182,7 +182,7 @@ func (c *tokenCmd) create(ctx context.Context, p *program, server *client, place
 		"name": c.Service, "client_request_id": id, "expires_at": ubl.TimeOf(p.now()).Add(c.holds(ubl.ServiceTokenTTL)),
 	}
 	if c.bind() {
-		body["mandate"] = ubl.Mandate{Sets: list(c.Sets), Tools: list(c.Tools), ReadOnly: c.ReadOnly, Places: places, PerMinute: c.PerMinute}
+		body["mandate"] = ubl.Mandate{Sets: list(c.Sets), Tools: list(c.Tools), ReadOnly: c.ReadOnly, Places: places, PerMinute: c.PerMinute, Confirm: ubl.Confirm(c.Confirm).Kept()}
 	}
 	var made madeAgent
 	err = server.call(ctx, "POST", "/api/service-tokens", body, &made)

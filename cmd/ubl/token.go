@@ -29,17 +29,18 @@ type tokenCmd struct {
 
 // mandateFlags bound a service.
 type mandateFlags struct {
-	Rooms     []string `name:"room" config:"-" help:"Let the service into this room or container, and no other; may be repeated. This and the next four need a running server." placeholder:"ID"`
+	Rooms     []string `name:"room" config:"-" help:"Let the service into this room or container, and no other; may be repeated. This and the next five need a running server." placeholder:"ID"`
 	Tools     []string `name:"tools" config:"-" help:"Tools that it may use, and no other, as messenger.* or room.get." placeholder:"NAME"`
 	Sets      []string `name:"sets" config:"-" help:"Tool sets that it is shown first, as messenger or office." placeholder:"NAME"`
 	ReadOnly  bool     `name:"read-only" config:"-" help:"It changes nothing."`
 	PerMinute int      `name:"per-minute" config:"-" help:"How often it may use tools in a minute." placeholder:"N"`
+	Confirm   string   `name:"confirm" config:"-" enum:"never,destructive,always" default:"never" help:"Before which of its uses of tools a person is asked, in its client: never, destructive or always." placeholder:"WHEN"`
 	whichServer
 }
 
 // bind reports whether any of them is given.
 func (f *mandateFlags) bind() bool {
-	return len(f.Rooms)+len(f.Tools)+len(f.Sets)+f.PerMinute > 0 || f.ReadOnly
+	return len(f.Rooms)+len(f.Tools)+len(f.Sets)+f.PerMinute > 0 || f.ReadOnly || ubl.Confirm(f.Confirm).Kept() != ""
 }
 
 // ttl is how long something holds. One that no duration can be is the longest, so that its
@@ -74,7 +75,7 @@ func (c *tokenCmd) Run(ctx context.Context, p *program) error {
 	}
 	if c.Service == "" {
 		if c.bind() {
-			return usagef("--room, --tools, --sets, --read-only and --per-minute bind a service: name it with --service")
+			return usagef("--room, --tools, --sets, --read-only, --per-minute and --confirm bind a service: name it with --service")
 		}
 		if c.Client != "" {
 			return usagef("--client tells an agent's client of its token: name the agent with --service")

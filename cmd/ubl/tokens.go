@@ -58,6 +58,9 @@ func (t *listedToken) bounds() string {
 	if m.PerMinute > 0 {
 		bounds = append(bounds, fmt.Sprintf("%d a minute", m.PerMinute))
 	}
+	if m.Confirm != "" {
+		bounds = append(bounds, asksFirst(m.Confirm))
+	}
 	if len(bounds) == 0 {
 		return ""
 	}

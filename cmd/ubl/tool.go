@@ -68,8 +68,19 @@ func mayUse(t *ubl.ToolListing) string {
 		if a.PerMinute > 0 {
 			who += fmt.Sprintf(", %d a minute each", a.PerMinute)
 		}
+		if a.Confirm != "" {
+			who += "; " + asksFirst(a.Confirm)
+		}
 		return who + state
 	}
+}
+
+// asksFirst is before which uses by an agent a person is asked, in words.
+func asksFirst(c ubl.Confirm) string {
+	if c == ubl.ConfirmAlways {
+		return "agents ask a person first"
+	}
+	return "agents ask a person before destructive use"
 }
 
 func asTexts[T ~string](list []T) []string {
@@ -129,6 +140,7 @@ type toolAllowCmd struct {
 	Member    []string `complete:"members" help:"Only this member, by address or id; may be repeated." placeholder:"MEMBER" config:"-"`
 	Group     []string `help:"Only members of this group of their provider; may be repeated." placeholder:"GROUP" config:"-"`
 	PerMinute int      `help:"At most so many calls of one caller a minute; 0 is no bound." placeholder:"N" config:"-"`
+	Confirm   string   `enum:"never,destructive,always" default:"never" help:"Before which uses of it by an agent a person is asked, in the agent's client: never, destructive or always." placeholder:"WHEN" config:"-"`
 }
 
 // Run allows it.
@@ -140,7 +152,7 @@ func (c *toolAllowCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"allowed": true, "per_minute": c.PerMinute}
+	body := map[string]any{"allowed": true, "per_minute": c.PerMinute, "confirm": c.Confirm}
 	var users []ubl.UserID
 	for _, name := range c.Member {
 		who, err := server.memberID(ctx, name)

@@ -34,7 +34,7 @@ func (a *API) act(t *route, f *form) envelope.Act {
 		Name: t.tool, Title: words.title, Description: words.description,
 		Input: f.input, Output: f.output,
 		ReadOnly:    reads,
-		Destructive: !reads && !t.adds && (t.destroys || t.method != http.MethodPost),
+		Destructive: t.destructive(),
 		Idempotent:  t.method != http.MethodPost,
 		Foreign:     t.foreign,
 		Do: func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {

@@ -197,6 +197,7 @@ func TestSometimesSensitive(t *testing.T) {
 		{"set-budget", "", `{"tokens_per_day":1,"requests_per_minute":1}`, false},
 		{"set-mandate", "", `{"tools":["messenger.*"],"places":["r:general"],"read_only":true,"per_minute":9,"sets":["office"]}`, false},
 		{"set-mandate", "", `{"tools":["messenger.send","messenger.history"],"places":["r:general"],"per_minute":60}`, false},
+		{"set-mandate", "", `{"tools":["messenger.*"],"places":["r:general"],"per_minute":60,"confirm":"destructive"}`, false},
 		{"set-mandate", "", `{}`, true},
 		{"set-mandate", "", `{"tools":["messenger.*","room.get"],"places":["r:general"],"per_minute":60}`, true},
 		{"set-mandate", "", `{"tools":["messenger.*"],"places":["r:general","r:plans"],"per_minute":60}`, true},
@@ -207,6 +208,7 @@ func TestSometimesSensitive(t *testing.T) {
 		{"transfer", "t:ubl_core", `{"to":"t:acme.com","email":"new@else.example","role":"owner"}`, true},
 		{"set-tool-access", "", `{"allowed":true}`, true},
 		{"set-tool-access", "", `{"allowed":false}`, false},
+		{"set-tool-access", "", `{"allowed":false,"confirm":"always"}`, false},
 		{"set-tool-access", "", `{"allowed":false,"users":["u:bob"],"groups":["staff"],"per_minute":9}`, false},
 	} {
 		i := slices.IndexFunc(s.api.table, func(r route) bool { return r.id == c.id })

@@ -55,7 +55,11 @@ func guard(o operation, op *huma.Operation, next http.HandlerFunc) http.HandlerF
 		if r.ContentLength < 0 && !o.takesBytes { // a declared length bounds itself
 			r.Body = http.MaxBytesReader(w, r.Body, o.maxBody())
 		}
-		envelope.CallerOf(r.Context()).Uses(cmp.Or(o.tool, o.uses), o.counts)
+		caller := envelope.CallerOf(r.Context())
+		caller.Uses(cmp.Or(o.tool, o.uses), o.counts)
+		if o.destructive() {
+			caller.Destroys()
+		}
 		next(w, r)
 	}
 }

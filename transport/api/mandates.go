@@ -15,6 +15,7 @@ type MandateBody struct {
 	ReadOnly  bool     `json:"read_only,omitempty" doc:"Refuses everything that changes something."`
 	Places    []string `json:"places,omitempty" maxItems:"100" example:"[\"r:general\"]" doc:"The ids of the rooms and containers that it may touch. Empty for wherever it is let in. With any it sees nothing else of the tenant, nor the ledger."`
 	PerMinute int      `json:"per_minute,omitempty" minimum:"0" maximum:"100000" doc:"How often it may use tools in a minute, all together; 0 is no limit."`
+	Confirm   string   `json:"confirm,omitempty" enum:"never,destructive,always" doc:"Before which uses of tools a person is asked in its client: none, those that replace or delete, or all."`
 }
 
 // mandate is the record, nil for none.
@@ -22,7 +23,7 @@ func (b *MandateBody) mandate() *ubl.Mandate {
 	if b == nil {
 		return nil
 	}
-	return &ubl.Mandate{Sets: list(b.Sets), Tools: list(b.Tools), ReadOnly: b.ReadOnly, Places: list(b.Places), PerMinute: b.PerMinute}
+	return &ubl.Mandate{Sets: list(b.Sets), Tools: list(b.Tools), ReadOnly: b.ReadOnly, Places: list(b.Places), PerMinute: b.PerMinute, Confirm: ubl.Confirm(b.Confirm).Kept()}
 }
 
 type setMandateInput struct {

@@ -69,7 +69,7 @@ const (
 )
 
 // everywhere lists the errors that any operation may answer.
-var everywhere = []ubl.Code{ubl.CodeValidation, ubl.CodeUnauthorized, ubl.CodeForbidden, ubl.CodeNotFound,
+var everywhere = []ubl.Code{ubl.CodeValidation, ubl.CodeUnauthorized, ubl.CodeForbidden, ubl.CodeConfirmation, ubl.CodeNotFound,
 	ubl.CodeRateLimited, ubl.CodeInternal, ubl.CodeOverloaded, ubl.CodeUnavailable}
 
 // writes lists the errors that operations which change something may answer besides.
@@ -92,9 +92,6 @@ func (o operation) describe(status int, contentType string) huma.Operation {
 		}},
 	}
 	codes := append(append([]ubl.Code(nil), everywhere...), o.also...)
-	if o.asks == proof || o.asks == sometimes {
-		codes = append(codes, ubl.CodeConfirmation)
-	}
 	if versions[o.id].conditional {
 		codes = append(codes, ubl.CodePrecondition)
 	}
@@ -240,6 +237,11 @@ func (t route) mount(r chi.Router) {
 	if t.method == http.MethodGet {
 		r.Method(http.MethodHead, t.path, t.handler)
 	}
+}
+
+// destructive reports whether it replaces or takes away what was there.
+func (o operation) destructive() bool {
+	return o.method != http.MethodGet && !o.adds && (o.destroys || o.method != http.MethodPost)
 }
 
 func (o operation) status() int {

@@ -137,5 +137,5 @@ func (a *API) bringMessage(ctx context.Context, to ubl.Name, key, text string) (
 
 // actingAs has the caller at the door again, with the tool of another act.
 func actingAs(ctx context.Context, did ubl.Did) context.Context {
-	return envelope.WithCaller(ctx, envelope.CallerOf(ctx).Anew(true, string(did)))
+	return envelope.WithCaller(ctx, envelope.CallerOf(ctx).Part(string(did)))
 }

@@ -81,6 +81,16 @@ func (c *Caller) Uses(tool string, rate ubl.Rate) {
 	}
 }
 
+// Destroys says that the tool which the request is about to use replaces or takes away what was
+// there, as [ubl.Enter] has it.
+func (c *Caller) Destroys() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.outside() {
+		c.in.Destroys = true
+	}
+}
+
 // Leaves says that the request has the caller leave the tenant. No tool that is closed to
 // them and no license's end may hold them there: they come in as one who reads.
 func (c *Caller) Leaves() {
@@ -94,7 +104,25 @@ func (c *Caller) Leaves() {
 // Anew is the same caller at the door again, for one of several acts in a
 // request: the tenant decides on each tool. Act and tool are as in [ubl.Enter].
 func (c *Caller) Anew(act bool, tool string) *Caller {
-	return c.again(func(in *ubl.Enter) { in.Act, in.Tool, in.Still, in.External = act, tool, false, false })
+	return c.again(func(in *ubl.Enter) {
+		in.Act, in.Tool, in.Still, in.External, in.Destroys = act, tool, false, false, false
+	})
+}
+
+// Part is the same caller at the door again, with the tool of an act that the request's own
+// consists of: a person who has confirmed that has confirmed this.
+func (c *Caller) Part(tool string) *Caller {
+	return c.again(func(in *ubl.Enter) {
+		if in.Confirmed == in.Tool {
+			in.Confirmed = tool
+		}
+		in.Act, in.Tool, in.Still, in.External = true, tool, false, false
+	})
+}
+
+// ConfirmedFor is the same caller at the door again, whom a person lets use the tool.
+func (c *Caller) ConfirmedFor(tool string) *Caller {
+	return c.again(func(in *ubl.Enter) { in.Confirmed = tool })
 }
 
 // Still is the same caller at the door again, for what goes on with a tool that

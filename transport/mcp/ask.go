@@ -73,7 +73,7 @@ func (s *Server) reply(ctx context.Context, v *visit, n int64, to func(question 
 // replied takes a client's answer to a question, on whatever node it comes.
 func (s *Server) replied(ctx context.Context, v *visit, m *message) error {
 	var id string
-	if s.opts.Calls == nil || !v.portal || strict.Unmarshal(m.ID, &id) != nil {
+	if s.opts.Calls == nil || strict.Unmarshal(m.ID, &id) != nil {
 		return nil
 	}
 	n, question, ok := readAskID(id)

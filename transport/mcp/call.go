@@ -103,11 +103,14 @@ func (s *Server) attempt(ctx context.Context, v *visit, name string, args jsonte
 		return nil, malformed(err, ubl.CodeValidation)
 	}
 	switch {
-	case act != nil && (long == nil || act.Name != toolRun):
+	case act != nil && long == nil:
 		return runOwn(context.WithValue(ctx, visitKey{}, v), act, json.RawMessage(args), progress)
 	case act != nil: // it is on record as a call, and not noted besides
 		theirs = act.Name
-		return long(ctx, envelope.Command(ctx, ""), act.Name, json.RawMessage(args), func(ctx context.Context) (*Result, error) {
+		return long(ctx, envelope.Command(ctx, ""), act.Name, json.RawMessage(args), func(ctx context.Context, confirmed bool) (*Result, error) {
+			if confirmed {
+				ctx = envelope.WithCaller(ctx, v.caller.ConfirmedFor(act.Name))
+			}
 			return runOwn(context.WithValue(ctx, visitKey{}, v), act, json.RawMessage(args), nil)
 		})
 	}

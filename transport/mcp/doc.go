@@ -207,6 +207,9 @@
 // question or an answer is told later, and before a reply is passed on: who may not use the tool any more
 // gets neither, and can only cancel.
 //
+// A call that a person has to confirm is a question's: at /mcp, too, for our own tools, which are on record as
+// calls then. A client that can't show forms is refused, and so is a call in a program, which can't wait so long.
+//
 // # Found by others
 //
 // Who knows the host alone finds a catalogue at the well-known places, by it a card of each server

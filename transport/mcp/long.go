@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"ubl"
+	"ubl/transport/envelope"
 )
 
 // Calls are calls to other servers that may outlive their request: their callers are asked
@@ -20,6 +21,9 @@ import (
 type Calls interface {
 	// MayAsk reports whether the server of a tool may ask the caller something.
 	MayAsk(ctx context.Context, who ubl.Identity, tool string) bool
+	// Confirms reports whether an agent's person is asked before it uses a tool. Own says that the tool is
+	// ours, and destroys then that it replaces or takes away what was there.
+	Confirms(ctx context.Context, who ubl.Identity, tool string, own, destroys bool) bool
 	// Begin begins a call, which goes on when ctx has ended. A task is on record then.
 	Begin(ctx context.Context, l Long) (Flight, error)
 	// Task reads a call that the caller has begun, on whatever node; Follow waits for its end, or
@@ -42,7 +46,8 @@ type Long struct {
 	Progress func(Progress) // nil for nobody who wants to see it
 	Keep     time.Duration  // makes it a task, whose answer is kept for so long; 0 for none
 	Form     bool           // the client can show a person a form
-	Own      func(context.Context) (*Result, error)
+	Own      own
+	Destroys bool // one of ours that replaces or takes away what was there
 }
 
 // Flight is a call under way on this node.
@@ -74,8 +79,11 @@ type later struct {
 	args []byte
 }
 
-// reach makes a call in another way than the usual one. own runs the tool where it is ours.
-type reach func(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, own func(context.Context) (*Result, error)) (*Result, error)
+// own runs a tool of ours, whether or not a person has confirmed that.
+type own func(ctx context.Context, confirmed bool) (*Result, error)
+
+// reach makes a call in another way than the usual one. run runs the tool where it is ours.
+type reach func(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, run own) (*Result, error)
 
 // abilities are what a client has said that it can.
 type abilities struct {
@@ -106,25 +114,34 @@ func readAbilities(raw jsontext.Value) (a abilities) {
 	return a
 }
 
-// long reports whether a tools/call may outlive its request: its client wants a task, can be
-// asked by the tool's server, or comes back to a call.
+// long reports whether a tools/call may outlive its request: its client wants a task, its person can be
+// asked by the tool's server or has to confirm it, or it comes back to a call. Our own tools alone are
+// confirmed at every address.
 func (s *Server) long(ctx context.Context, v *visit, m *message) bool {
-	if s.opts.Calls == nil || !v.portal {
+	switch {
+	case s.opts.Calls == nil:
 		return false
-	}
-	if m.State != "" || m.wantsTask(v) || v.modern && v.can.tasks && s.mayBeTask(v, m.Name, m.Arguments) {
+	case m.State != "":
 		return true
-	}
-	if !v.can.form {
+	case v.portal && (m.wantsTask(v) || v.modern && v.can.tasks && s.mayBeTask(v, m.Name, m.Arguments)):
+		return true
+	case !v.can.form:
 		return false
 	}
 	name, _, _ := s.meant(ctx, m.Name, m.Arguments)
-	if s.tools.find(name) != nil {
+	if act := s.tools.find(name); act != nil {
+		return s.opts.Calls.Confirms(ctx, v.who(), act.Name, true, destroys(act))
+	}
+	if !v.portal {
 		return false
 	}
 	tool, _, err := s.otherName(ctx, v, name)
-	return err == nil && s.opts.Calls.MayAsk(ctx, v.who(), tool)
+	return err == nil && (s.opts.Calls.MayAsk(ctx, v.who(), tool) || s.opts.Calls.Confirms(ctx, v.who(), tool, false, false))
 }
+
+// destroys reports whether a tool of ours replaces or takes away what was there. One that passes on
+// does nothing itself: what it calls is asked about.
+func destroys(act *envelope.Act) bool { return act.Destructive && !passesOn(act.Name) }
 
 // wantsTask reports whether a client of 2025-11-25 asks for a task.
 func (m *message) wantsTask(v *visit) bool {
@@ -169,12 +186,15 @@ func (s *Server) callLong(w http.ResponseWriter, r *http.Request, v *visit, m *m
 }
 
 // reach begins the call, or goes on with one that has asked something.
-func (t *talk) reach(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, own func(context.Context) (*Result, error)) (*Result, error) {
+func (t *talk) reach(ctx context.Context, req ubl.Request, tool string, args json.RawMessage, run own) (*Result, error) {
 	s, v := t.s, t.v
 	if t.m.State != "" {
 		return t.resume(ctx, tool, args)
 	}
-	l := Long{Request: req, Tool: tool, Args: args, Progress: v.whileKnown(t.progress()), Form: v.can.form, Own: own}
+	l := Long{Request: req, Tool: tool, Args: args, Progress: v.whileKnown(t.progress()), Form: v.can.form, Own: run}
+	if run != nil {
+		l.Destroys = destroys(s.tools.find(tool))
+	}
 	if t.m.wantsTask(v) {
 		l.Keep = keepOf(t.m.Task)
 		l.Form = l.Form && v.session.id != ""
@@ -280,7 +300,7 @@ var errTakesLong = errors.New("the call takes long")
 
 // taskAfter is how long the client is yet kept waiting, 0 for as long as it takes.
 func (t *talk) taskAfter(began time.Time) time.Duration {
-	if !t.v.modern || !t.v.can.tasks {
+	if !t.v.modern || !t.v.can.tasks || !t.v.portal || !t.s.mayBeTask(t.v, t.m.Name, t.m.Arguments) {
 		return 0
 	}
 	return max(t.s.limits.TaskAfter-t.s.opts.Now().Sub(began), time.Nanosecond)

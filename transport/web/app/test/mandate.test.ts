@@ -14,6 +14,16 @@ test('what is usual: talk and documents, in the places that were chosen', () => 
   assert.deepEqual([mandate.places, mandate.read_only, mandate.per_minute], [['r:general'], false, 60]);
 });
 
+test('a person is asked first where that was chosen, and absent is never', () => {
+  const asks = mandateOf({ ...usual, everything: true, everywhere: true, often: '', confirm: 'destructive' }, all)!;
+  assert.equal(asks.confirm, 'destructive');
+  assert.equal(choicesOf(asks, all).confirm, 'destructive');
+  assert.deepEqual(say(asks, all, called).bounds, ['Asks a person before it replaces or deletes something']);
+  const never = mandateOf({ ...usual, places: ['r:general'] }, all)!;
+  assert.ok(!('confirm' in never));
+  assert.equal(choicesOf(never, all).confirm, 'never');
+});
+
 test('a server is a set of its own, by its long name', () => {
   const mandate = mandateOf({ ...usual, uses: ['server:weather'], everywhere: true }, all)!;
   assert.deepEqual([mandate.sets, mandate.tools, mandate.places], [['server:weather'], ['weather.*'], []]);

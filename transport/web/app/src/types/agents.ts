@@ -20,4 +20,8 @@ export interface Mandate {
   read_only: boolean;
   places: string[];
   per_minute: number;
+  confirm?: Confirm; // absent asks nobody
 }
+
+// Before which uses of tools by an agent a person is asked.
+export type Confirm = 'destructive' | 'always';

@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'not_a_member'
   | 'origin_not_allowed'
   | 'confirmation_required'
+  | 'declined'
   | 'not_found'
   | 'unknown_tool'
   | 'method_not_allowed'

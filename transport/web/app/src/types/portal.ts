@@ -1,3 +1,4 @@
+import type { Confirm } from './agents';
 import type { Receipt } from './ledger';
 
 export interface Usage {
@@ -63,6 +64,7 @@ export interface ToolAccess {
   users: string[];
   groups: string[];
   per_minute: number;
+  confirm?: Confirm; // absent asks nobody
   updated_at: string;
   updated_by: string;
   receipt: Receipt;

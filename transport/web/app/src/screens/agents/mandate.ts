@@ -1,7 +1,7 @@
 // mandate.ts is what an agent may do: as a person chooses it, as the server keeps it, and in words.
 
 import { bare, number } from '../../text';
-import type { Mandate, Server, ServiceToken } from '../../types';
+import type { Confirm, Mandate, Server, ServiceToken } from '../../types';
 import own from './grants.json';
 
 // Grant is what a person lets an agent use, all of it or nothing. says follows "It can".
@@ -30,11 +30,25 @@ export interface Choices {
   places: readonly string[];
   read_only: boolean;
   often: string; // calls a minute, "" for no bound
+  confirm: Asks;
 }
+
+// Asks is before which uses of tools by an agent a person is asked.
+export type Asks = 'never' | Confirm;
+
+// asks are the choices, for a mandate and for a tool.
+export const asks: readonly { value: Asks; label: string }[] = [
+  { value: 'never', label: 'Never' },
+  { value: 'destructive', label: 'Before it replaces or deletes something' },
+  { value: 'always', label: 'Every time' },
+];
+
+// confirmOf is a choice as records have it, where never is absent.
+export const confirmOf = (a: Asks): { confirm?: Confirm } => (a === 'never' ? {} : { confirm: a });
 
 // usual is what a new agent is offered: talk and documents, in no place by itself.
 export const usual: Choices = {
-  everything: false, uses: own.filter((g) => g.chosen).map((g) => g.name), more: [], everywhere: false, places: [], read_only: false, often: '60',
+  everything: false, uses: own.filter((g) => g.chosen).map((g) => g.name), more: [], everywhere: false, places: [], read_only: false, often: '60', confirm: 'never',
 };
 
 const most = 100_000; // calls a minute
@@ -58,8 +72,9 @@ export function mandateOf(c: Choices, of: readonly Grant[]): Mandate | null {
     places: c.everywhere ? [] : [...c.places],
     read_only: c.read_only,
     per_minute: Number(c.often),
+    ...confirmOf(c.confirm),
   };
-  const bounds = mandate.tools.length + mandate.places.length + mandate.per_minute > 0 || mandate.read_only;
+  const bounds = mandate.tools.length + mandate.places.length + mandate.per_minute > 0 || mandate.read_only || !!mandate.confirm;
   return bounds ? mandate : null;
 }
 
@@ -70,7 +85,7 @@ export function choicesOf(m: Mandate | undefined, of: readonly Grant[]): Choices
   const everything = m.tools.length === 0;
   return {
     everything, uses: everything ? usual.uses : uses.map((g) => g.name), more, everywhere: m.places.length === 0, places: m.places,
-    read_only: m.read_only, often: m.per_minute > 0 ? String(m.per_minute) : '',
+    read_only: m.read_only, often: m.per_minute > 0 ? String(m.per_minute) : '', confirm: m.confirm ?? 'never',
   };
 }
 
@@ -98,7 +113,7 @@ export function say(m: Mandate | undefined, of: readonly Grant[], called: (id: s
   return {
     can,
     where: m.places.length === 0 ? 'Wherever it is added' : `Only in ${m.places.map(called).join(', ')}`,
-    bounds: [...(m.read_only ? ['Changes nothing'] : []), ...(m.per_minute > 0 ? [`${number(m.per_minute)} calls a minute at most`] : [])],
+    bounds: [...(m.read_only ? ['Changes nothing'] : []), ...(m.per_minute > 0 ? [`${number(m.per_minute)} calls a minute at most`] : []), ...(m.confirm ? [m.confirm === 'always' ? 'Asks a person every time' : 'Asks a person before it replaces or deletes something'] : [])],
   };
 }
 

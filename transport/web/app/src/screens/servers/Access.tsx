@@ -4,10 +4,11 @@ import type { Tool, ToolAccess } from '../../types';
 import { announce } from '../../ui/Announcer';
 import { Await, Problem } from '../../ui/Await';
 import { Button } from '../../ui/Button';
-import { Check, Choice, Field } from '../../ui/Field';
+import { Check, Choice, Field, Select } from '../../ui/Field';
 import { Section } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
+import { asks, type Asks } from '../agents/mandate';
 import { members } from '../members/api';
 import { ReceiptLink } from '../ReceiptLink';
 import { allow, ruleOf } from './api';
@@ -27,6 +28,7 @@ export function Access({ of, onSaved }: { of: Tool; onSaved: (access: ToolAccess
   const [users, setUsers] = useState(rule.users);
   const [groups, setGroups] = useState(rule.groups.join(', '));
   const [limit, setLimit] = useState(rule.per_minute ? String(rule.per_minute) : '');
+  const [confirm, setConfirm] = useState<Asks>(rule.confirm ?? 'never');
   const act = useAct();
   const perMinute = Number(limit || 0);
   const named = groups.split(',').map((g) => g.trim()).filter(Boolean);
@@ -35,7 +37,7 @@ export function Access({ of, onSaved }: { of: Tool; onSaved: (access: ToolAccess
   const save = () =>
     act.run(async () => {
       const some = who === 'some';
-      onSaved((await allow(of.tool, { allowed: who !== 'nobody', users: some ? users : [], groups: some ? named : [], per_minute: perMinute })).access);
+      onSaved((await allow(of.tool, { allowed: who !== 'nobody', users: some ? users : [], groups: some ? named : [], per_minute: perMinute, confirm })).access);
       announce('Saved');
     });
   return (
@@ -55,6 +57,7 @@ export function Access({ of, onSaved }: { of: Tool; onSaved: (access: ToolAccess
           </>
         )}
         {who !== 'nobody' && <Field label="Calls a minute, each" inputMode="numeric" placeholder="No limit" value={limit} onValue={setLimit} error={wrong ? 'A whole number up to 100,000, or nothing' : undefined} />}
+        {who !== 'nobody' && <Select label="Agents ask a person first" value={confirm} options={asks} onValue={setConfirm} hint="In the agent's client, which must be able to show a form. Otherwise the call is refused." />}
         {nobody && <p class="hint">Choose somebody, or a group.</p>}
         <Problem of={act.problem} />
         <div class="line">

@@ -2,6 +2,7 @@
 
 import { at, del, get, newKey, patch, post, put, query } from '../../api';
 import type { Server, Tool, ToolAccess } from '../../types';
+import type { Asks } from '../agents/mandate';
 
 // own is the id under which this server's tools stand.
 export const own = 'ubl';
@@ -69,7 +70,7 @@ export async function tools(server?: string, signal?: AbortSignal): Promise<Tool
   return all.filter((t) => !server || t.server_id === server);
 }
 
-export type Rule = Pick<ToolAccess, 'allowed' | 'users' | 'groups' | 'per_minute'>;
+export type Rule = Pick<ToolAccess, 'allowed' | 'users' | 'groups' | 'per_minute'> & { confirm?: Asks };
 
 export const allow = (tool: string, rule: Rule) => put<{ access: ToolAccess }>(at`/api/portal/tools/${tool}/access`, rule, { key: newKey() });
 
