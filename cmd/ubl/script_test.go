@@ -28,7 +28,8 @@ import (
 func TestMain(m *testing.M) {
 	script.RunIfChild()
 	stdio.RunIfChild()
-	built.Main(m)
+	// In this process, too, the program is found as ubl: what it tells people to type says so.
+	testscript.Main(built.Tests{M: m}, map[string]func(){"ubl": main})
 }
 
 // The transcripts in testdata/script run the real program, each in a directory

@@ -39,13 +39,18 @@ var path = sync.OnceValues(func() (string, error) {
 
 var folder string // the folder of a program that was built here
 
-// Main runs a package's tests, for its TestMain: the program is built before any test's deadline
-// begins, and what was built goes with the last.
-func Main(m *testing.M) {
+// Main runs a package's tests, for its TestMain.
+func Main(m *testing.M) { os.Exit(Tests{m}.Run()) }
+
+// Tests are a package's tests. The program is built before any test's deadline begins, and what was
+// built goes with the last.
+type Tests struct{ *testing.M }
+
+// Run runs them, and answers the exit code.
+func (t Tests) Run() int {
 	_, _ = path() // each test says so where it failed
-	code := m.Run()
-	Remove()
-	os.Exit(code)
+	defer Remove()
+	return t.M.Run()
 }
 
 // Remove removes what was built here.

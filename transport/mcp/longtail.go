@@ -93,8 +93,8 @@ func (s *Server) tail() []envelope.Act {
 		},
 		{
 			Name: toolCall, Title: "Call a tool",
-			Description: "Calls a tool by its name, with rights, receipt and answer as if you had called it directly. Use it for one that you don't see listed; " +
-				"call the others by their names. Find its arguments with tool.search or tool.describe.",
+			Description: "Calls a tool by its name, with rights, receipt and answer as if called directly. Use it for one that isn't listed; " +
+				"call others directly. Its arguments: tool.search or tool.describe.",
 			Input: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{` +
 				`"name":{"type":"string","minLength":1,"maxLength":128,"description":"The tool's name, with dots or underscores.","examples":["room.create"]},` +
 				`"arguments":{"anyOf":[{"type":"object"},{"type":"null"}],"description":"What the tool takes, as its input_schema says; client_request_id belongs in here.","examples":[{"name":"Design"}]}}}`),
