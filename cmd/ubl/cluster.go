@@ -56,7 +56,7 @@ type clusterStatusCmd struct {
 	format
 }
 
-// Run prints the status, and fails where a partition has no leader: then scripts
+// Run prints the status, and fails where a partition goes on without a leader: then scripts
 // see it by the exit code.
 func (c *clusterStatusCmd) Run(ctx context.Context, p *program) error {
 	server, err := c.client(p)
@@ -64,18 +64,16 @@ func (c *clusterStatusCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	server.tries = 2 // the operator wants to know how it stands now
-	var answer struct {
-		Cluster json.RawMessage `json:"cluster"`
+	s, whole, err := standingOf(ctx, server)
+	for look := 1; err == nil && look < looks && leaderless(&s) != nil; look++ {
+		pause(ctx, lookAfter)
+		s, whole, err = standingOf(ctx, server)
 	}
-	if err := server.call(ctx, "GET", "/api/platform/cluster", nil, &answer); err != nil {
-		return errors.Join(err, server.knows(ctx, err))
-	}
-	s, err := formed[ubl.ClusterStatus]("a status", answer.Cluster)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		_, err = fmt.Fprintf(p.out, "%s\n", answer.Cluster)
+		_, err = fmt.Fprintf(p.out, "%s\n", whole)
 	} else {
 		err = printCluster(p.out, &s)
 	}
@@ -83,6 +81,25 @@ func (c *clusterStatusCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	return errors.Join(leaderless(&s), unsound(&s))
+}
+
+// A partition whose leadership moves, as it does when nodes have started, has no leader for some
+// milliseconds: that is no trouble, so one look isn't enough to tell of it.
+const (
+	looks     = 4
+	lookAfter = 500 * time.Millisecond
+)
+
+// standingOf is the status that a node gives, and as it came.
+func standingOf(ctx context.Context, server *client) (s ubl.ClusterStatus, whole json.RawMessage, err error) {
+	var answer struct {
+		Cluster json.RawMessage `json:"cluster"`
+	}
+	if err := server.call(ctx, "GET", "/api/platform/cluster", nil, &answer); err != nil {
+		return s, nil, errors.Join(err, server.knows(ctx, err))
+	}
+	s, err = formed[ubl.ClusterStatus]("a status", answer.Cluster)
+	return s, answer.Cluster, err
 }
 
 // unsound tells which keys and copies differ from the others, and which are damaged.

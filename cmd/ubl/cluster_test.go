@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"ubl"
@@ -65,6 +66,27 @@ func serveStanding(t *testing.T, status *ubl.ClusterStatus) string {
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
+}
+
+// TestClusterStatusLooksAgain: leadership that moves is no trouble, though a look may find it on
+// its way.
+func TestClusterStatusLooksAgain(t *testing.T) {
+	var asked atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		status := ubl.ClusterStatus{Partitions: []ubl.ClusterPartition{{Partition: 0}}}
+		if asked.Add(1) > 1 {
+			status.Partitions[0].Leader = "n1"
+		}
+		data, err := json.Marshal(status)
+		if err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(w, `{"cluster":%s,"request_id":"req:123456"}`, data)
+	}))
+	defer s.Close()
+	if code, out, errs := run(t, s.URL, "", "cluster", "status"); code != 0 || asked.Load() != 2 {
+		t.Errorf("after %d looks exit code %d, %q\n%s", asked.Load(), code, errs, out)
+	}
 }
 
 // TestClusterStatusFailsWithoutALeader, after it has shown everything: scripts
