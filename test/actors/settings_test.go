@@ -75,7 +75,7 @@ func TestSettingsLeaveATrace(t *testing.T) {
 		},
 		"who may use a tool": {
 			record: ubl.ToolAccess{}, derived: []string{"agreement_id", "tool", "updated_at", "updated_by", "receipt"},
-			samples: map[string]string{"allowed": "true", "users": `["` + string(ana.UserID) + `"]`, "groups": `["staff"]`, "per_minute": "9"},
+			samples: map[string]string{"allowed": "true", "users": `["` + string(ana.UserID) + `"]`, "groups": `["staff"]`, "per_minute": "9", "confirm": `"always"`},
 			tool:    "tool.access", args: map[string]any{"tool": "messenger.send", "allowed": false}, answer: "access",
 			act:    schemaPart{actionSchema, []string{"$defs", "tool_access"}},
 			shown:  schemaPart{"ubl.tool_access.v1", nil},

@@ -121,16 +121,16 @@ func (s *Server) long(ctx context.Context, v *visit, m *message) bool {
 	switch {
 	case s.opts.Calls == nil:
 		return false
-	case m.State != "":
+	case m.State != "" && v.portal:
 		return true
 	case v.portal && (m.wantsTask(v) || v.modern && v.can.tasks && s.mayBeTask(v, m.Name, m.Arguments)):
 		return true
-	case !v.can.form:
+	case !v.can.form && m.State == "":
 		return false
 	}
 	name, _, _ := s.meant(ctx, m.Name, m.Arguments)
 	if act := s.tools.find(name); act != nil {
-		return s.opts.Calls.Confirms(ctx, v.who(), act.Name, true, destroys(act))
+		return m.State != "" || s.opts.Calls.Confirms(ctx, v.who(), act.Name, true, destroys(act))
 	}
 	if !v.portal {
 		return false
