@@ -181,22 +181,28 @@ func (s *Store) write() {
 }
 
 // Begin implements [ubl.Store].
-func (s *Store) Begin(ctx context.Context, g ubl.Group) (lease ubl.Lease, head ubl.LedgerHead, err error) {
-	granted := make(chan struct{})
+func (s *Store) Begin(ctx context.Context, g ubl.Group) (ubl.Lease, ubl.LedgerHead, error) {
+	type grant struct {
+		lease ubl.Lease
+		head  ubl.LedgerHead
+		err   error
+	}
+	granted := make(chan grant, 1) // whoever asked may have gone
 	s.put(func() {
-		defer close(granted)
 		if s.Gone() {
-			err = ErrGone
+			granted <- grant{err: ErrGone}
 			return
 		}
-		late := s.disk.begin(g, &lease, &head)
+		var to grant
+		late := s.disk.begin(g, &to.lease, &to.head)
 		for _, b := range late {
 			s.written(b)
 		}
+		granted <- to
 	})
 	select {
-	case <-granted:
-		return lease, head, err
+	case to := <-granted:
+		return to.lease, to.head, to.err
 	case <-ctx.Done():
 		return ubl.Lease{}, ubl.LedgerHead{}, ubl.AsError(ctx.Err())
 	}
