@@ -30,6 +30,11 @@ func TestApp(t *testing.T) {
 	})
 	t.Run("npm test", func(t *testing.T) {
 		t.Setenv("UBL_BIN", built.Path(t)) // some of them talk to it
+		earlier, err := filepath.Abs("../../test/e2e/testdata/killed/data.tar.gz") // and read this
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("UBL_EARLIER", earlier)
 		run(t, app, "npm", "test")
 	})
 }

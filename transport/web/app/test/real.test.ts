@@ -107,7 +107,7 @@ test('the whole ledger holds, and each message its receipt', { skip }, async () 
 test('a ledger that an earlier version began and this one goes on with holds', { skip, timeout: 600_000 }, async () => {
   const data = join(folder, 'earlier');
   mkdirSync(data);
-  execFileSync('tar', ['-xzf', resolve('../../../test/e2e/testdata/killed/data.tar.gz'), '-C', data]);
+  execFileSync('tar', ['-xzf', process.env.UBL_EARLIER ?? resolve('../../../test/e2e/testdata/killed/data.tar.gz'), '-C', data]);
   const earlier = new RealServer(data);
   await earlier.start();
   try {
