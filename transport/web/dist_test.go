@@ -29,7 +29,7 @@ func TestApp(t *testing.T) {
 		compare(t, os.DirFS(filepath.Join(dir, "built")), os.DirFS("dist"))
 	})
 	t.Run("npm test", func(t *testing.T) {
-		t.Setenv("UBL_BIN", built.Path(t)) // some of them talk to it
+		t.Setenv("UBL_BIN", built.Path(t))                                         // some of them talk to it
 		earlier, err := filepath.Abs("../../test/e2e/testdata/killed/data.tar.gz") // and read this
 		if err != nil {
 			t.Fatal(err)
