@@ -30,12 +30,18 @@ func New(all, each int) *Turns {
 	return &Turns{each: each, free: all, held: make(map[ubl.TenantID]int), lines: make(map[ubl.TenantID][]chan struct{})}
 }
 
-// Take waits for a place, until ctx ends; [Turns.Give] gives it back.
+// Take waits for a place, until ctx ends; [Turns.Give] gives it back. One that is free is taken
+// without a wait, however little patience is left.
 func (t *Turns) Take(ctx context.Context, of ubl.TenantID) error {
 	if t == nil {
 		return nil
 	}
 	place := t.queue(of)
+	select {
+	case <-place:
+		return nil
+	default:
+	}
 	select {
 	case <-place:
 		return nil

@@ -100,3 +100,17 @@ func TestWhoGivesUpHasNoPlace(t *testing.T) {
 		d.end("b1")
 	})
 }
+
+// TestAFreePlaceIsTaken, however little patience is left: a busy machine may take longer to look than a
+// caller wants to wait.
+func TestAFreePlaceIsTaken(t *testing.T) {
+	d := turns.New(1, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		if err := d.Take(ctx, "t:a.b"); err != nil {
+			t.Fatal(err)
+		}
+		d.Give("t:a.b")
+	}
+}

@@ -206,7 +206,11 @@ func TestPlaces(t *testing.T) {
 		})
 		ended <- err
 	}()
-	<-inside
+	select {
+	case <-inside:
+	case err := <-ended:
+		t.Fatal(err)
+	}
 	_, err := r.Run(t.Context(), tenant, job(``), echo)
 	if ubl.CodeOf(err) != ubl.CodeOverloaded || ubl.AsError(err).RetryAfter() == 0 {
 		t.Errorf("a run too many: %v", err)
