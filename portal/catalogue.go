@@ -18,7 +18,7 @@ const (
 )
 
 // catalogue is what a tenant's Portal and Tenant say about external tools. It is
-// never changed, only replaced.
+// never changed, only replaced; what follows from it is worked out once.
 type catalogue struct {
 	// number tells it from every other catalogue of this node.
 	number  int64
@@ -27,6 +27,8 @@ type catalogue struct {
 	tools   []*ubl.PortalTool // by name
 	byName  map[string]*ubl.PortalTool
 	access  map[string]*ubl.ToolAccess
+
+	destructive sync.Map // by tool, whether it replaces or takes away something, or may
 }
 
 // shop is a tenant as its portal on this node knows it.

@@ -44,6 +44,15 @@ func (c *catalogue) destroys(tool string) bool {
 	if t == nil {
 		return true
 	}
+	known, ok := c.destructive.Load(tool)
+	if !ok { // reading the definition takes longer than all else of it
+		known = mayDestroy(t)
+		c.destructive.Store(tool, known)
+	}
+	return known.(bool)
+}
+
+func mayDestroy(t *ubl.PortalTool) bool {
 	if o := t.Offered(); o != nil { // prompts and resources are read
 		return false
 	}
