@@ -56,19 +56,25 @@ func TestWayAroundASilentNode(t *testing.T) {
 	}
 }
 
+// apart gives two nodes their actors, and finds which of them leads the healthy room's partition and which
+// has to ask it.
+func (w *world) apart(f *fragile) (asker, leader *Node) {
+	for _, n := range w.nodes {
+		n.Attach(f)
+	}
+	leader = w.led(w.nodes[0].engine.Partition(healthy.Group()))
+	if asker = w.nodes[0]; asker == leader {
+		asker = w.nodes[1]
+	}
+	return asker, leader
+}
+
 // TestSlowIsNotSilent: a node that takes long over an answer is not given up, and
 // the question is not asked twice.
 func TestSlowIsNotSilent(t *testing.T) {
 	w := newWorld(t, 2, nil)
 	f := &fragile{release: make(chan struct{})}
-	for _, n := range w.nodes {
-		n.Attach(f)
-	}
-	leader := w.led(w.nodes[0].engine.Partition(healthy.Group()))
-	asker := w.nodes[0]
-	if asker == leader {
-		asker = w.nodes[1]
-	}
+	asker, leader := w.apart(f)
 	done := make(chan error, 1)
 	go func() {
 		_, err := asker.Ask(t.Context(), healthy, ubl.RoomHead{})
@@ -117,14 +123,7 @@ func TestSilentConnection(t *testing.T) {
 	w := newWorld(t, 2, nil)
 	f := &fragile{release: make(chan struct{})}
 	close(f.release)
-	for _, n := range w.nodes {
-		n.Attach(f)
-	}
-	leader := w.led(w.nodes[0].engine.Partition(healthy.Group()))
-	asker := w.nodes[0]
-	if asker == leader {
-		asker = w.nodes[1]
-	}
+	asker, leader := w.apart(f)
 	var silent atomic.Bool
 	conn, err := grpc.NewClient("passthrough:///"+leader.server, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})), grpc.WithContextDialer(func(ctx context.Context, to string) (net.Conn, error) {

@@ -305,6 +305,16 @@ func TestCancelledProgress(t *testing.T) {
 	}
 }
 
+// greets has a server in the bubble whose tool ev.greet asks for a name.
+func (w *world) greets(t *testing.T) {
+	t.Helper()
+	s, url := w.tools(t, eras[1])
+	asking(s, eras[1], "greet", nameForm("Who?"))
+	w.add(ubl.Server{ServerID: "ev", URL: url}, "")
+	w.allow("ev.greet", "ev.elicitation")
+	w.sees(w.bob, "ev.greet")
+}
+
 // slow are askers whose questions take a while to their Portal.
 type slow struct{ ubl.Visitor }
 
@@ -318,11 +328,7 @@ func (s slow) Ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, error
 // TestQuickReply: who sees a question can answer it at once.
 func TestQuickReply(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		s, url := w.tools(t, eras[1])
-		asking(s, eras[1], "greet", nameForm("Who?"))
-		w.add(ubl.Server{ServerID: "ev", URL: url}, "")
-		w.allow("ev.greet", "ev.elicitation")
-		w.sees(w.bob, "ev.greet")
+		w.greets(t)
 		f := w.begin("ev.greet")
 		w.next(f, 0)
 		if err := w.Reply(t.Context(), w.bob, f.N(), 1, []byte(`{"action":"decline"}`)); err != nil {
@@ -338,11 +344,7 @@ func TestQuickReply(t *testing.T) {
 // question that nobody answers is cancelled, and the server goes on without.
 func TestPersonTakesTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		s, url := w.tools(t, eras[1])
-		asking(s, eras[1], "greet", nameForm("Who?"))
-		w.add(ubl.Server{ServerID: "ev", URL: url}, "")
-		w.allow("ev.greet", "ev.elicitation")
-		w.sees(w.bob, "ev.greet")
+		w.greets(t)
 		f := w.begin("ev.greet")
 		w.next(f, 0)
 		time.Sleep(4 * time.Minute)
