@@ -209,8 +209,8 @@ type Told struct {
 	// Entry is the effect's member with the number of an entry of that room. The room tells of
 	// it by itself, and history has it; "" for none.
 	Entry string
-	// Payload is that of an event of another Kind, which the room tells by itself; it is made
-	// again from how the room is listed by then. Nil for none.
+	// Payload is that of an event of another Kind, which the room tells by itself: how the room is
+	// listed when somebody is told. Nil for none.
 	Kind    string
 	Payload func(RoomSummary) json.RawMessage
 }

@@ -326,8 +326,8 @@ const (
 	importedAhead = time.Minute
 )
 
-// MayImport refuses a claim that can't be true, and who may not make it: whoever owns no
-// place there, and agents with a mandate. A nil claim is none.
+// MayImport refuses a claim that can't be true, and people who may not make one: only owners of
+// the place may, and no agent with a mandate. A nil claim is none.
 func (f *ImportedFrom) MayImport(who Identity, role Role, now Time) error {
 	switch {
 	case f == nil:

@@ -242,8 +242,8 @@ const (
 	// EventRoomRead tells how far somebody has read; its payload is a [ReadMark]. Only they
 	// hear of it.
 	EventRoomRead = "room.read"
-	// EventRoomLeft tells whoever follows all of their rooms that one is theirs no
-	// longer. No actor publishes it: streams make it where they notice.
+	// EventRoomLeft tells a person's stream of all rooms that they have left one. No actor
+	// publishes it: streams make it where they notice.
 	EventRoomLeft = "room.left"
 	// EventMemberLeft (internal) ends the streams of the member; without a room, of who has
 	// left the tenant.

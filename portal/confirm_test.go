@@ -76,7 +76,7 @@ func TestWhichUsesAreConfirmed(t *testing.T) {
 		var asked []string
 		for _, tool := range []string{"adds", "clears", "reads", "silent"} {
 			w.confirms("ev."+tool, test.record)
-			if _, err := w.Servers(t.Context(), w.owner); err != nil { // the catalogue is read anew
+			if _, err := w.Servers(t.Context(), w.owner); err != nil { // a new catalogue is read
 				t.Fatal(err)
 			}
 			if w.Confirms(t.Context(), robot, "ev."+tool, false, false) {

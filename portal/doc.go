@@ -56,27 +56,29 @@
 // stays what it is, and nobody is asked then. The Tenant decides for each question, and counts it.
 //
 // A call whose caller can be asked has a session of its own with the server: what the server asks
-// there is about this call and can reach nobody else: of a program, a process of its own. There alone the portal says that it can be
-// asked, and where it lists the tools of a server that may ask: some have other tools then, which come
-// with the next sync after an owner has opened that. The form is made anew of what the protocol allows, bounded, without credentials, patterns and what
-// can't be seen, and whose it is stands before the server's words: its message has no blank lines, its titles and values no line breaks. What doesn't fit is declined,
-// and so are pages (URL mode): whoever sees one takes it for ours. One question is asked at a time, ten in a call;
-// a call waits five minutes for its caller, which isn't the server's time.
+// there is about this call and can reach nobody else. With a program that is a process of its own. There
+// alone the portal says that it can be asked, and where it lists the tools of a server that may ask: some
+// have other tools then, which come with the next sync after an owner has opened that. The portal makes
+// a form of its own of what the protocol allows: bounded, and without credentials, patterns and what
+// can't be seen. Whose question it is stands before the server's words; they have no blank lines, and titles
+// and values no line breaks. What doesn't fit is declined, and so are pages (URL mode): whoever sees one
+// takes it for ours. One question is asked at a time, ten in a call; a call waits five minutes for its
+// caller, which isn't the server's time.
 //
 // The effect of the call says how many were asked, what became of each (replies) and a commitment to the
 // questions (asked_hash), under the call's salt. What was replied is in no record.
 //
-// A server's tool that can be called as a task alone (2025-11-25) isn't listed: the portal makes tasks of calls for its callers,
-// and calls no tool as one.
+// A server's tool that can be called as a task alone (2025-11-25) isn't listed: the portal makes tasks of
+// calls for its callers, and calls no tool as one.
 //
 // # Calls that a person confirms
 //
 // A tool's record and an agent's mandate may want a person asked before the agent uses it
 // ([Portal.Confirms]). The call is begun as one that outlives its request, and asks by a form without
-// fields before anything is done: who is about to use what, with the first 2,000 characters of its arguments and
-// without the values of what is called a password, token or the like. Whatever isn't an acceptance ends the call,
-// with declined, or with confirmation_required after five minutes. Its effect says what became of the question, as above.
-// What isn't begun so the Tenant refuses.
+// fields before anything is done. The form says who is about to use what, with the first 2,000 characters
+// of the arguments, without the values of what is called a password, token or the like. Whatever isn't an
+// acceptance ends the call, with declined, or with confirmation_required after five minutes. The call's effect
+// says what became of the question, as above. The Tenant refuses what isn't begun so.
 //
 // Sampling isn't passed on: 2026-07-28 deprecates it. Servers hear that the portal can't.
 //

@@ -20,8 +20,8 @@ func (s *State) filesOf(d ubl.DocumentID) (files []file) {
 	return files
 }
 
-// leavingFiles are those of a document that is deleted or moved. One that holds more, from
-// before there was a limit, stays: an act names each of them.
+// leavingFiles are those of a document that is deleted or moved. The act names each file, so a
+// document from before there was a limit, which holds more than one act can name, stays.
 func (s *State) leavingFiles(d ubl.DocumentID) ([]file, error) {
 	files := s.filesOf(d)
 	if len(files) > ubl.MaxDocumentFiles {

@@ -13,8 +13,8 @@ import (
 	"ubl/transport/oauth"
 )
 
-// TestOptionsAnswersEveryone: whatever is mounted says which methods it takes, to whoever asks.
-// Pages of others are refused where a token counts, and welcome where none does.
+// TestOptionsAnswersEveryone: every path says to anyone which methods it takes. Pages of others are
+// refused where a token counts, and welcome where none does.
 func TestOptionsAnswersEveryone(t *testing.T) {
 	g := newGate(t)
 	methods := map[string][]string{}

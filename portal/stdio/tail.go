@@ -13,9 +13,9 @@ const maxTail = 2 << 10
 const minSecret = 4
 
 const (
-	// pace is how many bytes of a child's standard error are read in a second, and burst for how
-	// long what it hasn't said counts: one that says more waits. Reading as fast as
-	// it can write would take a processor.
+	// pace is how many bytes of a child's standard error are read in a second, burst for how long
+	// a silent one saves them up. One that says more waits: to read as fast as it can write
+	// would take a processor.
 	pace  = 1 << 20
 	burst = 8 * time.Second
 )
@@ -34,7 +34,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keep takes in what is written, and says how long whoever writes is to wait.
+// keep takes in what is written, and answers how long the writer is to wait.
 func (t *tail) keep(p []byte) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
