@@ -79,16 +79,24 @@ func bringsKey(s string) bool {
 		return true
 	}
 	for name := range u.Query() {
-		name = strings.ToLower(name)
-		if slices.ContainsFunc(keyNames, func(word string) bool { return strings.Contains(name, word) }) {
+		if isNamed(name, secretNames) || isNamed(name, keyNames) {
 			return true
 		}
 	}
 	return false
 }
 
-// keyNames are parts of the names that secrets go by.
-var keyNames = []string{"key", "token", "secret", "password", "credential", "signature"}
+// secretNames are parts of the names that secrets go by, and keyNames of those that they go by in
+// addresses: elsewhere a key is mostly none.
+var (
+	secretNames = []string{"token", "secret", "password", "credential"}
+	keyNames    = []string{"key", "signature"}
+)
+
+func isNamed(name string, words []string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })
+}
 
 // originOf is the scheme and host of an address that was checked.
 func originOf(s string) string {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -158,7 +157,7 @@ func withoutSecrets(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
-			if _, text := value.(string); text && namesSecret(name) {
+			if _, text := value.(string); text && (isNamed(name, secretNames) || isNamed(name, argumentNames)) {
 				v[name] = blank
 				continue
 			}
@@ -172,12 +171,5 @@ func withoutSecrets(v any) any {
 	return v
 }
 
-func namesSecret(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"password", "passphrase", "secret", "token", "api_key", "apikey", "authorization", "credential", "private_key"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
-}
+// argumentNames are parts of the names that secrets go by in arguments, beside secretNames.
+var argumentNames = []string{"passphrase", "api_key", "apikey", "authorization", "private_key"}
