@@ -1,5 +1,6 @@
-import { Check, Choice, Field, Select } from '../../ui/Field';
-import { asks, kindOf, type Choices, type Grant } from './mandate';
+import { Check, Choice, Field } from '../../ui/Field';
+import { AskFirst } from './AskFirst';
+import { kindOf, type Choices, type Grant } from './mandate';
 import type { Place } from './places';
 
 interface Props {
@@ -51,7 +52,7 @@ export function MandateForm({ value, onValue, grants, places }: Props) {
       )}
       <Check label="Read only" hint="It changes nothing and writes nothing." checked={value.read_only} onValue={(read_only) => set({ read_only })} />
       <Field label="Calls a minute" value={value.often} onValue={(often) => set({ often: often.trim() })} inputMode="numeric" maxLength={6} autocomplete="off" hint="Of all tools together. Leave it empty for no limit." />
-      <Select label="Ask a person first" value={value.confirm} options={asks} onValue={(confirm) => set({ confirm })} hint="In the agent's client, which must be able to show a form. Otherwise the call is refused." />
+      <AskFirst label="Ask a person first" value={value.confirm} onValue={(confirm) => set({ confirm })} />
     </>
   );
 }

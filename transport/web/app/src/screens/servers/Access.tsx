@@ -4,11 +4,12 @@ import type { Tool, ToolAccess } from '../../types';
 import { announce } from '../../ui/Announcer';
 import { Await, Problem } from '../../ui/Await';
 import { Button } from '../../ui/Button';
-import { Check, Choice, Field, Select } from '../../ui/Field';
+import { Check, Choice, Field } from '../../ui/Field';
 import { Section } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
-import { asks, type Asks } from '../agents/mandate';
+import { AskFirst } from '../agents/AskFirst';
+import type { Asks } from '../agents/mandate';
 import { members } from '../members/api';
 import { ReceiptLink } from '../ReceiptLink';
 import { allow, ruleOf } from './api';
@@ -57,7 +58,7 @@ export function Access({ of, onSaved }: { of: Tool; onSaved: (access: ToolAccess
           </>
         )}
         {who !== 'nobody' && <Field label="Calls a minute, each" inputMode="numeric" placeholder="No limit" value={limit} onValue={setLimit} error={wrong ? 'A whole number up to 100,000, or nothing' : undefined} />}
-        {who !== 'nobody' && <Select label="Agents ask a person first" value={confirm} options={asks} onValue={setConfirm} hint="In the agent's client, which must be able to show a form. Otherwise the call is refused." />}
+        {who !== 'nobody' && <AskFirst label="Agents ask a person first" value={confirm} onValue={setConfirm} />}
         {nobody && <p class="hint">Choose somebody, or a group.</p>}
         <Problem of={act.problem} />
         <div class="line">
