@@ -258,8 +258,9 @@ func TestAgentsToken(t *testing.T) {
 		p.sees("Read and send messages", "Kept by")
 		p.press("button", "Change what it may do")
 		p.press("switch", "Read only")
+		p.pick("Ask a person first", "destructive")
 		p.press("button", "Save")
-		p.sees("Changes nothing")
+		p.sees("Changes nothing", "Asks a person before")
 		wrote, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "messenger.send", Arguments: map[string]any{"room_id": general, "type": "text", "body": map[string]any{"text": "and now?"}}})
 		must(t, err)
 		if !wrote.IsError {
