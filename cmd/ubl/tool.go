@@ -117,7 +117,8 @@ type whichTool struct {
 	Tool string `arg:"" complete:"tools" help:"The tool's name, as the list has it."`
 }
 
-// set says who may use the tool, once it is known that there is one.
+// set says who may use the tool, once it is known that there is one. A server takes
+// the record whole, so that what body doesn't say of confirm is said as it stands.
 func (w *whichTool) set(ctx context.Context, p *program, server *client, body map[string]any) (json.RawMessage, error) {
 	list, err := server.tools(ctx)
 	if err != nil {
@@ -127,6 +128,9 @@ func (w *whichTool) set(ctx context.Context, p *program, server *client, body ma
 	for i, t := range list {
 		// A server's questions are opened like a tool, and are none.
 		if names[i] = t.Tool; t.Tool == w.Tool || t.ServerID != ubl.OwnServer && w.Tool == t.ServerID+".elicitation" {
+			if _, said := body["confirm"]; !said && t.Tool == w.Tool && t.Access != nil && t.Access.Confirm != "" {
+				body["confirm"] = t.Access.Confirm
+			}
 			return server.act(ctx, p, "PUT", "/api/portal/tools/"+url.PathEscape(w.Tool)+"/access", body, "access")
 		}
 	}
@@ -140,7 +144,7 @@ type toolAllowCmd struct {
 	Member    []string `complete:"members" help:"Only this member, by address or id; may be repeated." placeholder:"MEMBER" config:"-"`
 	Group     []string `help:"Only members of this group of their provider; may be repeated." placeholder:"GROUP" config:"-"`
 	PerMinute int      `help:"At most so many calls of one caller a minute; 0 is no bound." placeholder:"N" config:"-"`
-	Confirm   string   `enum:"never,destructive,always" default:"never" help:"Before which uses of it by an agent a person is asked, in the agent's client: never, destructive or always." placeholder:"WHEN" config:"-"`
+	Confirm   string   `default:"" enum:",never,destructive,always" help:"Before which uses of it by an agent a person is asked, in the agent's client: never, destructive or always. What isn't said stays as it was set." placeholder:"WHEN" config:"-"`
 }
 
 // Run allows it.
@@ -152,7 +156,10 @@ func (c *toolAllowCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"allowed": true, "per_minute": c.PerMinute, "confirm": c.Confirm}
+	body := map[string]any{"allowed": true, "per_minute": c.PerMinute}
+	if c.Confirm != "" {
+		body["confirm"] = c.Confirm
+	}
 	var users []ubl.UserID
 	for _, name := range c.Member {
 		who, err := server.memberID(ctx, name)
