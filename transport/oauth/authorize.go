@@ -126,7 +126,7 @@ func (s *Server) consentPage(r *http.Request, f *form, chosen *choices, problem 
 	return &consentPage{
 		Form: stamped, Problem: problem, Email: c.Identity.Email, Tenant: shortTenant(c.Identity.TenantID),
 		Client: shown(f.Name, f.Host), Host: f.Host, Leads: leadsTo(f.Redirect), Local: local(f.Redirect),
-		Sets: chosen.sets(sets), Places: chosen.places(places), Chosen: chosen,
+		Sets: chosen.sets(sets), Places: chosen.places(places), Confirms: chosen.confirms(), Chosen: chosen,
 		Stale: c.Confirmed(ubl.TimeOf(s.Now())) != nil,
 	}, nil
 }

@@ -25,8 +25,9 @@ type choices struct {
 	Name       string
 	Set        []string // names of sets
 	ReadOnly   bool
-	Place      []string // ids of rooms and workspaces that it is added to
-	Everywhere bool     // it may be elsewhere besides, wherever it is let in
+	Place      []string    // ids of rooms and workspaces that it is added to
+	Everywhere bool        // it may be elsewhere besides, wherever it is let in
+	Confirm    ubl.Confirm // before which of its uses of tools the person is asked
 	PerMinute  int
 	Days       int
 }
@@ -34,7 +35,7 @@ type choices struct {
 // firstChoices are those that the page comes with: it lets an agent in nowhere by itself, and only
 // to read where the MCP server's path or the client's query says that.
 func firstChoices(f *form, sets []Set) *choices {
-	c := &choices{Name: agentName(f.Name), ReadOnly: strings.HasSuffix(f.Path, "/readonly"), PerMinute: usualPerMinute, Days: usualDays}
+	c := &choices{Name: agentName(f.Name), ReadOnly: strings.HasSuffix(f.Path, "/readonly"), Confirm: ubl.ConfirmNever, PerMinute: usualPerMinute, Days: usualDays}
 	for _, set := range sets {
 		if set.Chosen {
 			c.Set = append(c.Set, set.Name)
@@ -63,6 +64,7 @@ func choicesOf(form url.Values) *choices {
 	return &choices{
 		Name: strings.TrimSpace(form.Get("name")), Set: form["set"], ReadOnly: form.Get("read_only") != "",
 		Everywhere: form.Get("where") == "everywhere", Place: form["place"], PerMinute: number("per_minute"), Days: number("days"),
+		Confirm: ubl.Confirm(form.Get("confirm")),
 	}
 }
 
@@ -99,12 +101,14 @@ func (c *choices) mandate(sets []Set, places []place) (m ubl.Mandate, problem st
 		return m, "Choose at least one room or workspace, or let it see what any member sees"
 	case len(m.Places) > ubl.MaxMandatePlaces:
 		return m, "Choose " + strconv.Itoa(ubl.MaxMandatePlaces) + " rooms and workspaces at most, or let it see what any member sees"
+	case !c.Confirm.Valid():
+		return m, "Choose when you are asked first"
 	case c.PerMinute < 1 || c.PerMinute > maxPerMinute:
 		return m, "Calls a minute: 1 to " + strconv.Itoa(maxPerMinute)
 	case c.Days < 1 || c.Days > maxDays:
 		return m, "Days: 1 to " + strconv.Itoa(maxDays)
 	}
-	m.ReadOnly, m.PerMinute = c.ReadOnly, c.PerMinute
+	m.ReadOnly, m.PerMinute, m.Confirm = c.ReadOnly, c.PerMinute, c.Confirm.Kept()
 	return m, ""
 }
 
@@ -117,6 +121,19 @@ type option struct {
 func (c *choices) sets(all []Set) (out []option) {
 	for _, set := range all {
 		out = append(out, option{ID: set.Name, Says: set.Says, Chosen: slices.Contains(c.Set, set.Name)})
+	}
+	return out
+}
+
+// confirms are the answers to before which uses the person is asked.
+func (c *choices) confirms() []option {
+	out := []option{
+		{ID: string(ubl.ConfirmNever), Says: "Never"},
+		{ID: string(ubl.ConfirmDestructive), Says: "Before it replaces or deletes something"},
+		{ID: string(ubl.ConfirmAlways), Says: "Every time"},
+	}
+	for i := range out {
+		out[i].Chosen = ubl.Confirm(out[i].ID).Kept() == c.Confirm.Kept()
 	}
 	return out
 }

@@ -250,6 +250,7 @@ func TestChoicesThatAreNone(t *testing.T) {
 		"days in words":    {url.Values{"days": {"many"}}, "Days"},
 		"no calls":         {url.Values{"per_minute": {"0"}}, "Calls a minute"},
 		"calls below zero": {url.Values{"per_minute": {"-1"}}, "Calls a minute"},
+		"asked sometimes":  {url.Values{"confirm": {"sometimes"}}, "asked first"},
 		"endless calls":    {url.Values{"per_minute": {"10001"}}, "Calls a minute"},
 	} {
 		_, form := ana.page(asks(client))
@@ -260,6 +261,23 @@ func TestChoicesThatAreNone(t *testing.T) {
 	}
 	if list := w.agents(); len(list) != 0 {
 		t.Errorf("the agents are %+v", list)
+	}
+}
+
+// TestAllowAsked: the person is asked before each use, so that a client that can't ask is refused.
+func TestAllowAsked(t *testing.T) {
+	w := newWorld(t)
+	ana := w.person("ana@acme.com")
+	q := asks(w.client())
+	_, form := ana.page(q)
+	a := ana.post("/oauth/consent", with(allows(form), url.Values{"confirm": {"always"}}))
+	_, got := a.location(t)
+	tok := w.tokens(redeems(q.Get("client_id"), got.Get("code")))
+	if m := w.agents()[0].Mandate; m.Confirm != ubl.ConfirmAlways {
+		t.Errorf("the mandate is %+v", m)
+	}
+	if a := w.calls("/mcp", tok.Access, "messenger.send", hello); strings.Contains(a.body, `"receipt"`) || !strings.Contains(a.body, "asked") {
+		t.Errorf("sending unasked = %d %s", a.status, a.body)
 	}
 }
 

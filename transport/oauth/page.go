@@ -106,6 +106,7 @@ type consentPage struct {
 	Local         bool // Leads is a program on this computer
 	Stale         bool // they have to confirm that it is them
 	Sets, Places  []option
+	Confirms      []option
 	Chosen        *choices
 }
 
@@ -129,6 +130,9 @@ var consentTemplate = envelope.NewPage("Connect {{.Client}} to UBL", `<h1>Connec
 {{end}}<label class="choice"><input type="radio" name="where" value="chosen"{{if not .Chosen.Everywhere}} checked{{end}}> Nowhere else: it sees nothing more of {{.Tenant}}</label>
 <label class="choice"><input type="radio" name="where" value="everywhere"{{if .Chosen.Everywhere}} checked{{end}}> It also sees what any member sees: open rooms and workspaces, and the ledger of {{.Tenant}}</label>
 </fieldset>
+<fieldset><legend>Ask me first, in the program</legend>
+{{range .Confirms}}<label class="choice"><input type="radio" name="confirm" value="{{.ID}}"{{if .Chosen}} checked{{end}}> {{.Says}}</label>
+{{end}}</fieldset>
 <label>Calls a minute, at most <input name="per_minute" type="number" inputmode="numeric" min="1" max="10000" value="{{.Chosen.PerMinute}}" required></label>
 <label>For how many days <input name="days" type="number" inputmode="numeric" min="1" max="366" value="{{.Chosen.Days}}" required></label>
 <p><small>What it does has its name on it and a receipt in the ledger, and you answer for it. You add it to the places that you choose. You can end it at any time; it ends by itself after those days, and when you leave {{.Tenant}}.</small></p>
