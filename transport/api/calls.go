@@ -74,8 +74,8 @@ func (a *API) getBudget(ctx context.Context, _ *struct{}) (any, error) {
 type setBudgetInput struct {
 	Body struct {
 		Keyed
-		TokensPerDay      int64 `json:"tokens_per_day" minimum:"0" maximum:"9007199254740991" doc:"Of all models together, counted from midnight UTC; 0 is no bound."`
-		RequestsPerMinute int   `json:"requests_per_minute" minimum:"0" maximum:"100000" doc:"0 is no bound."`
+		TokensPerDay      int64 `json:"tokens_per_day" minimum:"0" maximum:"9007199254740991" doc:"Of all models together, counted from midnight UTC; 0 is no bound." example:"200000"`
+		RequestsPerMinute int   `json:"requests_per_minute" minimum:"0" maximum:"100000" doc:"0 is no bound." example:"60"`
 	}
 }
 

@@ -44,7 +44,7 @@ func (a *API) clusterStatus(ctx context.Context, _ *struct{}) (any, error) {
 
 type removeNodeInput struct {
 	NodeID string `path:"nodeId" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$" example:"n3" doc:"The node, by its id."`
-	Keep   int    `query:"keep" minimum:"1" maximum:"1000" doc:"At least so many nodes must stay; then also fewer than three may, and another may be on its way out."`
+	Keep   int    `query:"keep" minimum:"1" maximum:"1000" doc:"At least so many nodes must stay; then also fewer than three may, and another may be on its way out." example:"3"`
 }
 
 type nodeRemovedAnswer struct {

@@ -21,7 +21,7 @@ type completeInput struct {
 		Prompt      string   `json:"prompt" minLength:"1" maxLength:"100000" doc:"What to ask the model, with all that it needs to know." example:"Summarise these notes in three sentences: …"`
 		Model       string   `json:"model,omitempty" minLength:"1" maxLength:"64" default:"gpt-4" doc:"The model, by the name that its provider has for it." example:"gpt-4"`
 		MaxTokens   int      `json:"max_tokens,omitempty" minimum:"1" maximum:"100000" default:"1000" doc:"At most so many tokens of answer, in all steps together."`
-		Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"Absent for the provider's own. At 0 an earlier answer to the same request may be given again."`
+		Temperature *float64 `json:"temperature,omitempty" minimum:"0" maximum:"2" doc:"Absent for the provider's own. At 0 an earlier answer to the same request may be given again." example:"0.2"`
 		Cache       bool     `json:"cache,omitempty" doc:"Whether an earlier answer will do at any temperature."`
 		Tools       []string `json:"tools,omitempty" maxItems:"100" pattern:"^[A-Za-z0-9_.-]{1,128}$" nullable:"false" doc:"Tools that the model may use for the caller; without any it uses none." example:"[\"messenger.send\"]"`
 		MaxSteps    int      `json:"max_steps,omitempty" minimum:"1" maximum:"16" default:"4" doc:"How often the model is asked: first with the prompt, then with what its tools answered."`

@@ -9,7 +9,7 @@ import (
 
 type listContainersInput struct {
 	PageQuery
-	Kind string `query:"kind" pattern:"^[a-z0-9_]{1,64}$" doc:"Only those of a kind, as workspace or wallet."`
+	Kind string `query:"kind" pattern:"^[a-z0-9_]{1,64}$" doc:"Only those of a kind, as workspace or wallet." example:"workspace"`
 }
 
 type containersAnswer struct {

@@ -73,7 +73,7 @@ func TestToolsNameTheCulprit(t *testing.T) {
 			"workspace_id": `is missing; right is a text like "w:general"`, "document_id": `is missing; right is a text like "d:0199a1b2"`}},
 		{"office.document.get", `{"workspace_id":"the general","document_id":"d:x","version":0}`, map[string]string{
 			"workspace_id": `has another form than it should; right is a text like "w:general"`,
-			"version":      `expected number >= 1; right is a whole number from 1`}},
+			"version":      `expected number >= 1; right is a whole number from 1 like 2`}},
 		{"office.document.create", `{"workspace_id":"w:general","titel":"x","content":"y"}`, map[string]string{"titel": "there is no such argument. Did you mean title? It takes client_request_id, content, title, workspace_id"}},
 		{"office.llm.complete", `{"workspace_id":"w:general","prompt":"x","tools":["a b"],"max_steps":"4"}`, map[string]string{
 			"max_steps": "expected integer; right is a whole number from 1 to 16, and without it 4",

@@ -61,7 +61,7 @@ func (a *API) createDocument(ctx context.Context, in *createDocumentInput) (any,
 
 type getDocumentInput struct {
 	DocumentPath
-	Version int64 `query:"version" minimum:"1" maximum:"9007199254740991" doc:"A version other than the newest; those of deleted documents stay readable."`
+	Version int64 `query:"version" minimum:"1" maximum:"9007199254740991" doc:"A version other than the newest; those of deleted documents stay readable." example:"2"`
 }
 
 func (a *API) getDocument(ctx context.Context, in *getDocumentInput) (any, error) {
@@ -80,7 +80,7 @@ type updateDocumentInput struct {
 		Imported
 		Title     *string `json:"title,omitempty" minLength:"1" maxLength:"256" doc:"Its new title; it stays as it is without one." example:"Price list 2027"`
 		Content   *string `json:"content,omitempty" maxLength:"1000000" doc:"The whole new text; it stays as it is without one." example:"# Prices of 2027"`
-		IfVersion int64   `json:"if_version,omitempty" minimum:"1" maximum:"9007199254740991" doc:"The version that the caller knows: if another is the newest, the answer is a conflict."`
+		IfVersion int64   `json:"if_version,omitempty" minimum:"1" maximum:"9007199254740991" doc:"The version that the caller knows: if another is the newest, the answer is a conflict." example:"3"`
 	}
 }
 
@@ -125,7 +125,7 @@ func (a *API) listVersions(ctx context.Context, in *listVersionsInput) (any, err
 
 type searchInput struct {
 	WorkspacePath
-	Query  string `query:"query" required:"true" minLength:"1" maxLength:"500" doc:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
+	Query  string `query:"query" required:"true" minLength:"1" maxLength:"500" doc:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word." example:"budget \"next year\" plan*"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"At most so many on a page."`
 	Cursor int    `query:"cursor" minimum:"1" maximum:"400" doc:"The next_cursor before."`
 }

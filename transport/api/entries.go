@@ -42,7 +42,7 @@ type postEntryInput struct {
 type typedBody struct {
 	ContentType string         `json:"content_type" minLength:"3" maxLength:"128" doc:"A media type without parameters, such as application/vnd.ubl.text+json." example:"application/vnd.ubl.text+json"`
 	JSON        map[string]any `json:"json,omitempty" doc:"The body, where content_type ends in +json."`
-	Bytes       []byte         `json:"bytes,omitempty" doc:"The body in base64, for every other content_type."`
+	Bytes       []byte         `json:"bytes,omitempty" doc:"The body in base64, for every other content_type." example:"aGVsbG8="`
 }
 
 // content is the body as an entry has it. Numbers have passed through float64, as in any
@@ -75,7 +75,7 @@ type editInput struct {
 	Body struct {
 		Keyed
 		Imported
-		Text    string     `json:"text,omitempty" minLength:"1" maxLength:"8000" doc:"What the message says now: at most 8,000 bytes of UTF-8."`
+		Text    string     `json:"text,omitempty" minLength:"1" maxLength:"8000" doc:"What the message says now: at most 8,000 bytes of UTF-8." example:"We meet at ten, not at nine."`
 		Content *typedBody `json:"body,omitempty" doc:"The same for a message with a typed body; in the place of text."`
 	}
 }
@@ -115,7 +115,7 @@ type redactInput struct {
 	EntryPath
 	Body *struct {
 		KeyBody
-		Reason string `json:"reason,omitempty" maxLength:"1000" doc:"Why, for those who read the room."`
+		Reason string `json:"reason,omitempty" maxLength:"1000" doc:"Why, for those who read the room." example:"It named a customer."`
 	}
 }
 
@@ -165,7 +165,7 @@ func (a *API) pin(ctx context.Context, in *pinInput) (any, error) {
 type entriesInput struct {
 	RoomPath
 	Cursor int64 `query:"cursor" minimum:"1" doc:"Reads entries with room_seq below it; without one, the newest."`
-	From   int64 `query:"from" minimum:"1" doc:"Reads forward instead: entries with this room_seq and above."`
+	From   int64 `query:"from" minimum:"1" doc:"Reads forward instead: entries with this room_seq and above." example:"41"`
 	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many on a page."`
 }
 

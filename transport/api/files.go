@@ -33,11 +33,11 @@ type putFileInput struct {
 		Keyed
 		Imported
 		UploadID   ubl.UploadID   `json:"upload_id,omitempty" pattern:"^up:[0-9a-f]{40}$" doc:"An upload that is whole, of the caller. It says everything else." example:"up:0123456789abcdef0123456789abcdef01234567"`
-		Name       string         `json:"name,omitempty" minLength:"1" maxLength:"255" doc:"Without an upload: the file's name."`
-		Type       string         `json:"content_type,omitempty" maxLength:"127" doc:"Without an upload: its media type."`
+		Name       string         `json:"name,omitempty" minLength:"1" maxLength:"255" doc:"Without an upload: the file's name." example:"budget.csv"`
+		Type       string         `json:"content_type,omitempty" maxLength:"127" doc:"Without an upload: its media type." example:"text/csv"`
 		DocumentID ubl.DocumentID `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"Without an upload: the document that is to hold it." example:"d:0199a1b2"`
-		Text       *string        `json:"text,omitempty" maxLength:"4194304" doc:"Without an upload: a short content, as text."`
-		Base64     *string        `json:"base64,omitempty" maxLength:"5592408" doc:"Without an upload: a short content, in base64."`
+		Text       *string        `json:"text,omitempty" maxLength:"4194304" doc:"Without an upload: a short content, as text." example:"month,amount\njanuary,120\n"`
+		Base64     *string        `json:"base64,omitempty" maxLength:"5592408" doc:"Without an upload: a short content, in base64." example:"aGVsbG8="`
 	}
 }
 

@@ -39,7 +39,7 @@ const usualTTL = 168 * time.Hour
 type createInvitationInput struct {
 	Body struct {
 		Keyed
-		Email    string   `json:"email" minLength:"3" maxLength:"254" doc:"Whom the invitation is for; of any domain."`
+		Email    string   `json:"email" minLength:"3" maxLength:"254" doc:"Whom the invitation is for; of any domain." example:"bob@acme.com"`
 		Role     ubl.Role `json:"role,omitempty" enum:"owner,member" default:"member" doc:"What they are to be."`
 		TTLHours int      `json:"ttl_hours,omitempty" minimum:"1" maximum:"720" default:"168" doc:"How long it holds."`
 	}

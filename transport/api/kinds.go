@@ -28,8 +28,8 @@ type setKindInput struct {
 	KindPath
 	Body struct {
 		Keyed
-		Agreement string       `json:"agreement,omitempty" pattern:"^[a-z0-9_]{1,64}$" doc:"The type of the Agreements; NAME_agreement without one."`
-		IDs       string       `json:"ids,omitempty" pattern:"^[a-z0-9-]{0,32}$" doc:"Stands in ids before what is made of the name: k:IDSname."`
+		Agreement string       `json:"agreement,omitempty" pattern:"^[a-z0-9_]{1,64}$" doc:"The type of the Agreements; NAME_agreement without one." example:"casefile_agreement"`
+		IDs       string       `json:"ids,omitempty" pattern:"^[a-z0-9-]{0,32}$" doc:"Stands in ids before what is made of the name: k:IDSname." example:"case-"`
 		Physics   *physicsBody `json:"physics" doc:"How containers of the kind behave."`
 		Terms     *termsBody   `json:"terms,omitempty" doc:"Of the Agreements; the usual ones of the physics without them."`
 		Content   []string     `json:"content,omitempty" maxItems:"3" doc:"What documents may be: text/plain, text/markdown, application/json. Any text without one."`

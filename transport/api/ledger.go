@@ -40,7 +40,7 @@ func (a *API) ledgerHead(ctx context.Context, _ *struct{}) (any, error) {
 }
 
 type atomsInput struct {
-	From   int64 `query:"from" minimum:"1" maximum:"9007199254740991" doc:"The seq of the first atom; without one, 1."`
+	From   int64 `query:"from" minimum:"1" maximum:"9007199254740991" doc:"The seq of the first atom; without one, 1." example:"100"`
 	Cursor int64 `query:"cursor" minimum:"1" maximum:"9007199254740991" doc:"The next_cursor of the page before; in the place of from."`
 	Limit  int   `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"At most so many atoms."`
 }

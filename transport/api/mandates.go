@@ -14,7 +14,7 @@ type MandateBody struct {
 	Tools     []string `json:"tools,omitempty" maxItems:"64" example:"[\"messenger.*\"]" doc:"The tools that it may use: names, or the beginning of several with * behind it. Empty for every tool that the tenant lets it use."`
 	ReadOnly  bool     `json:"read_only,omitempty" doc:"Refuses everything that changes something."`
 	Places    []string `json:"places,omitempty" maxItems:"100" example:"[\"r:general\"]" doc:"The ids of the rooms and containers that it may touch. Empty for wherever it is let in. With any it sees nothing else of the tenant, nor the ledger."`
-	PerMinute int      `json:"per_minute,omitempty" minimum:"0" maximum:"100000" doc:"How often it may use tools in a minute, all together; 0 is no limit."`
+	PerMinute int      `json:"per_minute,omitempty" minimum:"0" maximum:"100000" doc:"How often it may use tools in a minute, all together; 0 is no limit." example:"60"`
 	Confirm   string   `json:"confirm,omitempty" enum:"never,destructive,always" doc:"Before which uses of tools a person is asked in its client: none, those that replace or delete, or all."`
 }
 

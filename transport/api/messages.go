@@ -26,7 +26,7 @@ type sendBody struct {
 }
 
 type textBody struct {
-	Text     string        `json:"text" minLength:"1" maxLength:"8000" doc:"At most 8,000 bytes of UTF-8."`
+	Text     string        `json:"text" minLength:"1" maxLength:"8000" doc:"At most 8,000 bytes of UTF-8." example:"We meet at ten."`
 	Mentions []ubl.Mention `json:"mentions,omitempty" maxItems:"50" nullable:"false" pattern:"^(@room|u:[A-Za-z0-9._-]{1,256})$" doc:"Whom it is for in particular: ids of members, or @room for everybody. The text may show their names." example:"[\"u:4Zk1\"]"`
 }
 

@@ -35,14 +35,14 @@ type addServerInput struct {
 		Name         string   `json:"name" minLength:"1" maxLength:"128" doc:"What to call the server." example:"Weather"`
 		URL          string   `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where it serves streamable HTTP; of an API, what its paths stand behind; of a program nothing." example:"https://mcp.example.com/mcp"`
 		Kind         string   `json:"kind,omitempty" enum:"openapi,stdio" doc:"openapi for an HTTP API, whose operations become tools; stdio for a program that the server runs; nothing for a server of MCP at an address."`
-		Command      string   `json:"command,omitempty" maxLength:"32" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" doc:"Which of the programs that the operator allows, by name, of kind stdio and only there. The list of servers has the names in commands."`
-		DocumentURL  string   `json:"document_url,omitempty" maxLength:"2048" doc:"Where the API's OpenAPI document is, 3.0 or 3.1 in JSON or YAML, of at most 2 MiB; for an API and only there."`
+		Command      string   `json:"command,omitempty" maxLength:"32" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" doc:"Which of the programs that the operator allows, by name, of kind stdio and only there. The list of servers has the names in commands." example:"filesystem"`
+		DocumentURL  string   `json:"document_url,omitempty" maxLength:"2048" doc:"Where the API's OpenAPI document is, 3.0 or 3.1 in JSON or YAML, of at most 2 MiB; for an API and only there." example:"https://api.example.com/openapi.json"`
 		Auth         string   `json:"auth,omitempty" enum:"none,header,client_credentials,authorization_code,environment" default:"none" doc:"How it learns who is calling: not at all, by a fixed header, by OAuth for the tenant, by OAuth for each user, or, a program, by a variable of its environment."`
 		Header       string   `json:"header,omitempty" minLength:"1" maxLength:"128" pattern:"^[A-Za-z0-9-]+$" doc:"The name of the fixed header; its value is the secret." example:"Authorization"`
-		Secret       string   `json:"secret,omitempty" maxLength:"8192" doc:"The header's value with its scheme, the OAuth client's secret, or what a program needs: at least 8 bytes, behind the scheme and as the password of Basic, since shorter ones can't be kept out of what the server answers. Blanks around it are left out. It is sealed and never shown."`
-		TokenURL     string   `json:"token_url,omitempty" maxLength:"2048" doc:"OAuth's; needed with a secret, which goes nowhere else, and where it is on another host than the issuer."`
-		AuthorizeURL string   `json:"authorize_url,omitempty" maxLength:"2048" doc:"OAuth's, where it can't be discovered or is on another host than the issuer."`
-		ClientID     string   `json:"client_id,omitempty" maxLength:"256" doc:"OAuth's; one is registered where the server lets it."`
+		Secret       string   `json:"secret,omitempty" maxLength:"8192" doc:"The header's value with its scheme, the OAuth client's secret, or what a program needs: at least 8 bytes, behind the scheme and as the password of Basic, since shorter ones can't be kept out of what the server answers. Blanks around it are left out. It is sealed and never shown." example:"Bearer 0123456789abcdef"`
+		TokenURL     string   `json:"token_url,omitempty" maxLength:"2048" doc:"OAuth's; needed with a secret, which goes nowhere else, and where it is on another host than the issuer." example:"https://id.example.com/token"`
+		AuthorizeURL string   `json:"authorize_url,omitempty" maxLength:"2048" doc:"OAuth's, where it can't be discovered or is on another host than the issuer." example:"https://id.example.com/authorize"`
+		ClientID     string   `json:"client_id,omitempty" maxLength:"256" doc:"OAuth's; one is registered where the server lets it." example:"ubl-acme"`
 		Scopes       []string `json:"scopes,omitempty" maxItems:"50" minLength:"1" maxLength:"256" nullable:"false" doc:"What to ask the server for, in its own words."`
 	}
 }
@@ -74,8 +74,8 @@ type updateServerInput struct {
 		Name     *string `json:"name,omitempty" minLength:"1" maxLength:"128" doc:"What to call the server now." example:"Weather"`
 		URL      *string `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where it serves MCP now." example:"https://mcp.example.com/mcp"`
 		Disabled *bool   `json:"disabled,omitempty" doc:"A disabled server is hidden with its tools, and never asked."`
-		Document *string `json:"document_url,omitempty" minLength:"1" maxLength:"2048" doc:"Of an API's document."`
-		Secret   *string `json:"secret,omitempty" maxLength:"8192" doc:"Replaces the secret; an empty one forgets it. At least 8 bytes, as when the server is added. Blanks around it are left out."`
+		Document *string `json:"document_url,omitempty" minLength:"1" maxLength:"2048" doc:"Of an API's document." example:"https://api.example.com/openapi.json"`
+		Secret   *string `json:"secret,omitempty" maxLength:"8192" doc:"Replaces the secret; an empty one forgets it. At least 8 bytes, as when the server is added. Blanks around it are left out." example:"Bearer 0123456789abcdef"`
 	}
 }
 

@@ -67,8 +67,8 @@ func (a *API) getTenant(ctx context.Context, _ *struct{}) (any, error) {
 type defaultsInput struct {
 	Body struct {
 		Keyed
-		RetentionDays   *int `json:"retention_days,omitempty" minimum:"0" maximum:"36500" doc:"How long messages are kept; 0 is for ever."`
-		MaxMessageBytes *int `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000" doc:"How long a message may be, in bytes of UTF-8."`
+		RetentionDays   *int `json:"retention_days,omitempty" minimum:"0" maximum:"36500" doc:"How long messages are kept; 0 is for ever." example:"365"`
+		MaxMessageBytes *int `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000" doc:"How long a message may be, in bytes of UTF-8." example:"4000"`
 	}
 }
 
@@ -127,7 +127,7 @@ type setTenantMemberInput struct {
 	Body struct {
 		Keyed
 		Role ubl.Role `json:"role,omitempty" enum:"owner,member" doc:"What they are to be: owners decide about the organisation, members take part."`
-		Name *string  `json:"name,omitempty" maxLength:"64" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"What to call them. The empty name takes theirs away."`
+		Name *string  `json:"name,omitempty" maxLength:"64" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"What to call them. The empty name takes theirs away." example:"Bob"`
 	}
 }
 

@@ -25,9 +25,9 @@ type permitBody struct {
 
 type limitBody struct {
 	Did       string `json:"did" minLength:"1" maxLength:"128" doc:"The act that is limited, or the beginning of several." example:"messenger.send"`
-	PerMinute int    `json:"per_minute,omitempty" minimum:"1" maximum:"100000" doc:"Of each caller, or of all together."`
+	PerMinute int    `json:"per_minute,omitempty" minimum:"1" maximum:"100000" doc:"Of each caller, or of all together." example:"60"`
 	Together  bool   `json:"together,omitempty" doc:"Whether per_minute is for all callers together."`
-	Bytes     int    `json:"bytes,omitempty" minimum:"1" maximum:"1073741824" doc:"Of the content of one."`
+	Bytes     int    `json:"bytes,omitempty" minimum:"1" maximum:"1073741824" doc:"Of the content of one." example:"65536"`
 }
 
 // terms are what the body says.

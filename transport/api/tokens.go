@@ -77,7 +77,7 @@ type renewServiceTokenInput struct {
 		Keyed
 		ExpiresAt *string `json:"expires_at,omitempty" nullable:"true" pattern:"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$" example:"2027-01-01T00:00:00.000Z" doc:"When the token ends now, at most 366 days ahead; null or absent for 90 days from now."`
 		NewSecret bool    `json:"new_secret,omitempty" doc:"Whether to replace the secret. Only the owner who made the token may."`
-		Grace     int     `json:"grace_seconds,omitempty" minimum:"0" maximum:"604800" doc:"For how long the former secret goes on beside a new one."`
+		Grace     int     `json:"grace_seconds,omitempty" minimum:"0" maximum:"604800" doc:"For how long the former secret goes on beside a new one." example:"3600"`
 	}
 }
 

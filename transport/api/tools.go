@@ -101,7 +101,7 @@ type setToolAccessInput struct {
 		Allowed   bool         `json:"allowed" doc:"Whether anyone may use the tool at all."`
 		Users     []ubl.UserID `json:"users,omitempty" maxItems:"1000" pattern:"^u:[A-Za-z0-9._-]{1,256}$" nullable:"false" doc:"Narrows it to those; with groups, to either. Neither is everyone in the tenant." example:"[\"u:bob\"]"`
 		Groups    []string     `json:"groups,omitempty" maxItems:"100" minLength:"1" maxLength:"128" nullable:"false" doc:"Groups that callers' identity providers vouch for."`
-		PerMinute int          `json:"per_minute,omitempty" minimum:"0" maximum:"100000" doc:"At most so many calls of one caller; 0 is no bound."`
+		PerMinute int          `json:"per_minute,omitempty" minimum:"0" maximum:"100000" doc:"At most so many calls of one caller; 0 is no bound." example:"60"`
 		Confirm   string       `json:"confirm,omitempty" enum:"never,destructive,always" doc:"Before which uses by an agent a person is asked in its client: none, where the tool replaces or deletes, or all. A client without forms is refused."`
 	}
 }

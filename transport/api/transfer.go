@@ -14,11 +14,11 @@ type transferInput struct {
 	Body struct {
 		Keyed
 		To         ubl.ContainerID `json:"to" pattern:"^[wkrt]:[A-Za-z0-9._-]{1,128}$" doc:"A container; a room for what the caller brings themselves; the tenant for a membership." example:"k:travel"`
-		Amount     int64           `json:"amount,omitempty" minimum:"1" maximum:"1125899906842624" doc:"Credits, out of a container of values."`
+		Amount     int64           `json:"amount,omitempty" minimum:"1" maximum:"1125899906842624" doc:"Credits, out of a container of values." example:"100"`
 		DocumentID ubl.DocumentID  `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"A document, out of a container of objects." example:"d:0199a1b2"`
-		Title      string          `json:"title,omitempty" minLength:"1" maxLength:"256" doc:"With content: a document that the caller brings, or what passes through a transient container, which keeps nothing."`
-		Content    string          `json:"content,omitempty" maxLength:"1000000" doc:"Without a title a message, which goes into a room."`
-		Email      string          `json:"email,omitempty" minLength:"3" maxLength:"254" doc:"Whose a membership is to be, out of t:ubl_core."`
+		Title      string          `json:"title,omitempty" minLength:"1" maxLength:"256" doc:"With content: a document that the caller brings, or what passes through a transient container, which keeps nothing." example:"Budget 2027"`
+		Content    string          `json:"content,omitempty" maxLength:"1000000" doc:"Without a title a message, which goes into a room." example:"The budget is approved."`
+		Email      string          `json:"email,omitempty" minLength:"3" maxLength:"254" doc:"Whose a membership is to be, out of t:ubl_core." example:"bob@acme.com"`
 		Role       ubl.Role        `json:"role,omitempty" enum:"owner,member" doc:"With email: member if it isn't given."`
 	}
 }

@@ -60,9 +60,9 @@ type beginUploadInput struct {
 	Body struct {
 		Keyed
 		Name       string         `json:"name" minLength:"1" maxLength:"255" doc:"The file's name." example:"talk.mp4"`
-		Type       string         `json:"content_type,omitempty" maxLength:"127" doc:"The media type; application/octet-stream where it isn't known."`
-		Bytes      int64          `json:"bytes" minimum:"0" maximum:"1099511627776" doc:"How long the whole content is."`
-		SHA256     ubl.BlobID     `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Its SHA-256, to be checked at the end."`
+		Type       string         `json:"content_type,omitempty" maxLength:"127" doc:"The media type; application/octet-stream where it isn't known." example:"application/pdf"`
+		Bytes      int64          `json:"bytes" minimum:"0" maximum:"1099511627776" doc:"How long the whole content is." example:"1048576"`
+		SHA256     ubl.BlobID     `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Its SHA-256, to be checked at the end." example:"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"`
 		DocumentID ubl.DocumentID `json:"document_id,omitempty" pattern:"^d:[A-Za-z0-9._-]{1,128}$" doc:"The document that is to hold the file." example:"d:0199a1b2"`
 	}
 }
