@@ -13,6 +13,7 @@ import { Dialog } from '../ui/Dialog';
 import { Field } from '../ui/Field';
 import { useAct } from '../ui/useAct';
 import { useLoad } from '../ui/useLoad';
+import { t } from '../words';
 
 // pulse is how often a page asks whether the person has confirmed in another tab, in ms.
 const pulse = 2000;
@@ -50,8 +51,8 @@ function Ask({ answer }: { answer: (yes: boolean) => void }) {
   const elsewhere = (known.data?.oidc.length ?? 0) > 0 || known.data?.link;
   useEffect(() => (elsewhere ? watch(() => answer(true)) : undefined), [elsewhere]);
   return (
-    <Dialog title="Confirm it’s you" onClose={() => answer(false)} actions={<Button onClick={() => answer(false)}>Cancel</Button>}>
-      <p>This needs a recent sign-in. Confirm it’s you, and it continues.</p>
+    <Dialog title={t('confirm.title')} onClose={() => answer(false)} actions={<Button onClick={() => answer(false)}>{t('do.cancel')}</Button>}>
+      <p>{t('confirm.text')}</p>
       <Await of={known}>{(w) => <Ways of={w} onDone={() => answer(true)} />}</Await>
     </Dialog>
   );
@@ -77,11 +78,11 @@ export function Ways({ of, onDone }: { of: ConfirmWays; onDone: () => void }) {
       {passkey && <Passkey onDone={onDone} />}
       {of.oidc.map(({ id, name }) => (
         <a key={id} class="button plain wide" target="_blank" rel="noopener" href={`/auth/oidc/${encodeURIComponent(id)}/start${query({ confirm: '1', return: '/ui/confirmed' })}`}>
-          Confirm at {name}
+          {t('confirm.at', { name })}
         </a>
       ))}
       {of.link && <Printed onDone={onDone} />}
-      {!passkey && of.oidc.length === 0 && !of.link && <p class="soft">You can’t confirm it in this browser. Sign out, sign in again, and do it within five minutes.</p>}
+      {!passkey && of.oidc.length === 0 && !of.link && <p class="soft">{t('confirm.cannot')}</p>}
     </div>
   );
 }
@@ -91,10 +92,10 @@ function Passkey({ onDone }: { onDone: () => void }) {
   return (
     <>
       <Button kind="primary" icon="key" wide busy={act.busy} onClick={() => void act.run(() => confirmWithPasskey().then(onDone))}>
-        Use your passkey
+        {t('confirm.passkey')}
       </Button>
       <Problem of={act.problem} />
-      {act.problem ? <p class="soft">Is your passkey on a phone or a key? Choose that in what the browser shows. Otherwise sign out, sign in again in another way, and do it within five minutes.</p> : null}
+      {act.problem ? <p class="soft">{t('confirm.passkey.where')}</p> : null}
     </>
   );
 }
@@ -106,9 +107,9 @@ function Printed({ onDone }: { onDone: () => void }) {
   if (there) return <Paste onDone={onDone} />;
   return (
     <>
-      <p class="soft">You have no passkey here and no provider. The server can print a link on its terminal or in its log.</p>
+      <p class="soft">{t('confirm.print.text')}</p>
       <Button kind="primary" wide busy={act.busy} onClick={() => void act.run(() => post('/auth/confirm/link').then(() => setThere(true)))}>
-        Print a link
+        {t('confirm.print')}
       </Button>
       <Problem of={act.problem} />
     </>
@@ -124,10 +125,10 @@ function Paste({ onDone }: { onDone: () => void }) {
   });
   return (
     <>
-      <p role="status">The server has printed a link in its terminal. Open it in this browser within ten minutes, or paste it here. If you don’t run the server, ask the person who does.</p>
-      <Field label="The link" placeholder="Paste it here" value={text} onValue={setText} inputMode="url" autoComplete="off" autoCapitalize="none" spellcheck={false} />
+      <p role="status">{t('confirm.printed')}</p>
+      <Field label={t('confirm.link')} placeholder={t('signin.link.paste')} value={text} onValue={setText} inputMode="url" autoComplete="off" autoCapitalize="none" spellcheck={false} />
       <Button wide busy={act.busy} disabled={text.trim() === ''} onClick={() => void take()}>
-        Confirm
+        {t('confirm.action')}
       </Button>
       <Problem of={act.problem} />
     </>

@@ -3,17 +3,25 @@
 import { store } from '../store';
 import type { ScreenProps } from '../router';
 import { bare } from '../text';
+import { Below } from '../ui/beside';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { Conversation } from './room/Conversation';
 import { JoinRoom } from './room/JoinRoom';
 import { NotIn } from './room/NotIn';
+import { FirstSteps } from './welcome/FirstSteps';
 
 export default function Room({ params }: ScreenProps) {
   const id = params.id!;
   const now = store.value;
   const room = now?.rooms.get(id);
-  if (now && room?.member) return <Conversation store={now} room={room} />;
+  if (now && room?.member) {
+    return (
+      <Below.Provider value={<FirstSteps room={room} />}>
+        <Conversation store={now} room={room} />
+      </Below.Provider>
+    );
+  }
   if (now && room) return <JoinRoom store={now} room={room} />;
   return (
     <Screen title={bare(id)} above="/ui/">

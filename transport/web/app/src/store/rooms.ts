@@ -12,6 +12,7 @@ import { isActed, isMessage, isNews } from './entries';
 export interface RoomView extends RoomRow {
   read_seq: number; // up to where one has read
   unread: number; // messages, whatever else came
+  mentions: number; // among them those for oneself
   draft: Draft | null;
 }
 
@@ -142,7 +143,7 @@ function view(row: RoomRow, mark: ReadMark, draft: Draft | null): RoomView {
   const entries = row.last_seq - Math.max(mark.seq, row.available_from - 1);
   const known = row.messages !== undefined && mark.messages !== undefined;
   const unread = Math.max(0, known ? Math.min(entries, row.messages! - mark.messages!) : entries);
-  return { ...row, read_seq: mark.seq, unread, draft };
+  return { ...row, read_seq: mark.seq, unread, mentions: 0, draft };
 }
 
 function latestFirst(a: RoomView, b: RoomView): number {

@@ -57,7 +57,7 @@ export function Invite({ onClose, onMade }: { onClose: () => void; onMade: () =>
     >
       <Field label="Their mail address" type="email" inputMode="email" autocomplete="off" autocapitalize="off" value={email} onValue={changed(setEmail)} maxLength={254} hint="No mail is sent. You get a link to hand on." />
       <Choice label="As" value={role} options={roles} onValue={changed<Role>(setRole)} />
-      <Select label="The link holds for" value={hours} options={spans} onValue={changed(setHours)} />
+      <Select label="The link works for" value={hours} options={spans} onValue={changed(setHours)} />
       <Problem of={act.problem} />
     </Dialog>
   );

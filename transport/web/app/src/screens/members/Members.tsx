@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { at, del, get, patch } from '../../api';
+import { place } from '../../router';
 import { isOwner, me } from '../../session';
 import { store } from '../../store';
 import { count, nameOf } from '../../text';
@@ -23,7 +24,7 @@ import { Rename } from './Rename';
 export default function Members() {
   const list = useKept('members', members);
   const [renaming, setRenaming] = useState<Member | null>(null);
-  const [inviting, setInviting] = useState(false);
+  const [inviting, setInviting] = useState(place.value.query.has('invite') && isOwner.value);
   const [changes, setChanges] = useState(0); // how often invitations changed
   return (
     <Screen
@@ -35,10 +36,10 @@ export default function Members() {
       <Since at={list.since} />
       <Await of={list}>
         {({ members }) => (
-          <Section title="In this tenant">
+          <Section title="In this organisation">
             <List label="Members">
               {sorted(members).map((m) => (
-                <One key={m.user_id} of={m} by={inviter(m, members)} onChange={list.reload} onRename={() => setRenaming(m)} />
+                <One key={m.user_id} of={m} by={inviter(m, members)} onChange={list.reload} onRename={() => setRenaming(m)} lit={m.user_id === place.value.query.get('who')} />
               ))}
             </List>
           </Section>
@@ -65,11 +66,12 @@ function inviter(of: Member, members: Member[]): string {
   return `${known ? nameOf(known) : of.invited_by}${known?.email ? ` (${known.email})` : ''}, who has left`;
 }
 
-function One({ of, by, onChange, onRename }: { of: Member; by: string; onChange: () => void; onRename: () => void }) {
+function One({ of, by, onChange, onRename, lit }: { of: Member; by: string; onChange: () => void; onRename: () => void; lit: boolean }) {
   const self = of.user_id === me.value?.identity.user_id;
   const rename: MenuItem = { label: 'Change the name', icon: 'edit', onSelect: onRename };
   return (
     <Row
+      lit={lit}
       start={<Avatar id={of.user_id} name={nameOf(of)} icon={of.is_service ? 'tool' : undefined} />}
       title={nameOf(of)}
       sub={of.is_service ? 'Agent' : of.email}
@@ -105,7 +107,7 @@ interface MemberChanged {
 }
 
 function warn({ unconfirmed_domains: domains, ended_service_tokens: ended }: MemberChanged) {
-  if (domains) toast(`Nobody new joins by ${domains.join(', ')} until an owner confirms it: see More, Tenant`, { sticky: true });
+  if (domains) toast(`Nobody new joins by ${domains.join(', ')} until an owner confirms it: see More, Organisation`, { sticky: true });
   if (ended) toast(`Agents that ended with them: ${ended.map((t) => t.name).join(', ')}. More, Agents says who kept them and can make others`, { sticky: true });
 }
 

@@ -24,8 +24,8 @@ export function Policy({ room, owner, onChanged }: Props) {
     <Section title="Rules">
       <Facts
         of={[
-          ['Who may come in', joinRules.find((rule) => rule.value === join)?.label ?? join],
-          ['Messages are kept', days === 0 ? 'for ever' : `for ${count(days, 'day')}`],
+          ['Who may come in', joinRules().find((rule) => rule.value === join)?.label ?? join],
+          ['Messages are kept', days === 0 ? 'forever' : `for ${count(days, 'day')}`],
           ['Longest message', bytes(most)],
           ['Id', room.room_id],
         ]}
@@ -65,8 +65,8 @@ function Form({ room, onChanged }: Omit<Props, 'owner'>) {
           void save();
         }}
       >
-        <Choice label="Who may come in" value={join} options={joinRules} onValue={setJoin} />
-        <Field label="Messages are kept for days" hint="0 keeps them for ever. What is older is deleted; receipts stay." value={days} onValue={setDays} error={wrong.days} inputMode="numeric" />
+        <Choice label="Who may come in" value={join} options={joinRules()} onValue={setJoin} />
+        <Field label="Messages are kept for days" hint="0 = keep forever. What is older is deleted; receipts stay." value={days} onValue={setDays} error={wrong.days} inputMode="numeric" />
         <Field label="Longest message in bytes" hint="At most 8,000." value={most} onValue={setMost} error={wrong.most} inputMode="numeric" />
         <Button kind="primary" type="submit" busy={busy} disabled={!changed}>
           Save the rules
