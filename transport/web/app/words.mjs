@@ -71,8 +71,9 @@ const calls = new Set(['toast', 'announce', 'Error', 'setError', 'setProblem', '
 // attributes and properties that are shown, and in calls that say something.
 export function literals(source, name) {
   const found = [];
-  const say = (text) => {
-    if (/\p{L}{2,}/u.test(text)) found.push(text.trim());
+  // One small word is a name in the code, such as a key of a catalogue, unless it stands between tags.
+  const say = (text, between = false) => {
+    if (/\p{L}{2,}/u.test(text) && text.trim() !== 'UBL' && (between || /\s|^\p{Lu}/u.test(text.trim()))) found.push(text.trim());
   };
   // texts takes the strings out of what may be chosen among: a ? 'b' : `c ${d}`.
   const texts = (node) => {
@@ -87,7 +88,7 @@ export function literals(source, name) {
   const visit = (node) => {
     if (Array.isArray(node)) return node.forEach(visit);
     if (!node || typeof node.type !== 'string') return;
-    if (node.type === 'JSXText') say(node.value);
+    if (node.type === 'JSXText') say(node.value, true);
     else if (node.type === 'JSXElement' || node.type === 'JSXFragment') node.children.filter((c) => c.type === 'JSXExpressionContainer').forEach(texts);
     else if (node.type === 'JSXAttribute' && shown.has(node.name.name)) texts(node.value);
     else if (node.type === 'Property' && shown.has(node.key.name)) texts(node.value);

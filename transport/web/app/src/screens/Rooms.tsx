@@ -3,6 +3,7 @@
 
 import './Rooms.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { open } from '../commands';
 import { parts } from '../order';
 import { go, place } from '../router';
 import { store } from '../store';
@@ -37,11 +38,20 @@ export default function Rooms() {
   const [mine, others] = [now?.rooms.mine.value ?? [], now?.rooms.others.value ?? []];
   const waiting = !now || (mine.length === 0 && !now.synced.value);
   return (
-    <Screen title={t('rooms.title')} sub={line} fixed actions={<Button kind="quiet" icon="plus" label={t('rooms.new')} onClick={() => go('/ui/new-room')} />}>
+    <Screen title={t('rooms.title')} sub={line} fixed actions={<Actions />}>
       <AddPasskey />
       {mine.length + others.length >= many && <Search value={sought} onValue={setSought} />}
       {waiting ? <Spinner /> : <Found mine={mine} others={others} sought={sought} />}
     </Screen>
+  );
+}
+
+function Actions() {
+  return (
+    <>
+      <Button kind="quiet" icon="search" label={t('palette.title')} onClick={() => (open.value = 'palette')} />
+      <Button kind="quiet" icon="plus" label={t('rooms.new')} onClick={() => go('/ui/new-room')} />
+    </>
   );
 }
 
