@@ -50,7 +50,7 @@ function Said({ of }: { of: Bounds }) {
     <Section title="Limits">
       <p>{bound(of.tokens_per_day, 'tokens a day')}.</p>
       <p>{bound(of.requests_per_minute, 'requests a minute')}.</p>
-      <p class="hint">Owners of the tenant set them.</p>
+      <p class="hint">Owners of the organisation set them.</p>
     </Section>
   );
 }
