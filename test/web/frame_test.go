@@ -169,13 +169,13 @@ func TestLanguages(t *testing.T) {
 		p.find("heading", "Settings")
 		for i, l := range languages {
 			p.speak(l.name)
-			p.find("heading", l.settings)
+			p.sees(l.settings)
 			p.examine("settings-" + []string{"de", "es", "ar"}[i])
 			p.moves("/ui/")
-			p.find("heading", l.rooms)
+			p.sees(l.rooms)
 			p.examine("rooms-" + []string{"de", "es", "ar"}[i])
 			p.visit("/ui/settings")
-			p.find("heading", l.settings) // it outlives the page
+			p.sees(l.settings) // it outlives the page
 		}
 		if way := eval[string](p, `document.documentElement.dir + ' ' + document.documentElement.lang`); way != "rtl ar" {
 			t.Errorf("the page runs %s", way)
