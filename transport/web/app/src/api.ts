@@ -3,7 +3,6 @@
 // has the code "offline", where a repetition under the same key is safe.
 
 import type { Answered, ErrorCode } from './types';
-import { t } from './words';
 
 export class ApiError extends Error {
   constructor(
@@ -149,7 +148,7 @@ async function once<T>(method: string, url: string, body: unknown, o: Options): 
 }
 
 // unreachable is what a request ends with that no server has answered.
-export const unreachable = () => new ApiError('offline', t('app.unreachable'), 0);
+export const unreachable = () => new ApiError('offline', 'The server can’t be reached', 0);
 
 function refused(response: Response, answer: unknown): ApiError {
   const said = (answer as { error?: { code?: ErrorCode; message?: string; details?: Record<string, string> } } | undefined)?.error;
@@ -183,11 +182,4 @@ class Limit {
     clearTimeout(this.timer);
     this.o.signal?.removeEventListener('abort', this.abort);
   }
-}
-
-// said is a sentence about any error, for people.
-export function said(problem: unknown): string {
-  if (!(problem instanceof Error)) return t('do.failed');
-  const text = problem.message;
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

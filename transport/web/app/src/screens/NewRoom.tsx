@@ -1,7 +1,8 @@
 // Making a room, which one then owns.
 
 import { useRef, useState } from 'preact/hooks';
-import { ApiError, at, newKey, patch, post, said } from '../api';
+import { ApiError, at, newKey, patch, post } from '../api';
+import { said } from '../said';
 import { go } from '../router';
 import { store } from '../store';
 import type { RoomPolicy, RoomSummary } from '../types';

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { query, said } from '../api';
+import { query } from '../api';
+import { said } from '../said';
 import { chosen } from '../device';
 import { doorOf } from '../door';
 import { passkeysWork, signInWithPasskey } from '../passkey';

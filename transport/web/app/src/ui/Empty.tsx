@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { said } from '../api';
+import { said } from '../said';
 import { Button } from './Button';
 import { Icon, type IconName } from './Icon';
 import { t } from '../words';

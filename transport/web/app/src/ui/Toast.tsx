@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { said } from '../api';
+import { said } from '../said';
 import { Button } from './Button';
 import { t } from '../words';
 
