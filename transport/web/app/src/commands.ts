@@ -33,6 +33,9 @@ export interface Command {
 // open is the sheet that lies over the app.
 export const open = signal<'palette' | 'keys' | null>(null);
 
+// beside is where Escape leads while a detail is open, '' for none.
+export const beside = signal('');
+
 const toggle = (what: 'palette' | 'keys') => () => (open.value = open.value === what ? null : what);
 const to = (path: string) => () => go(path);
 
@@ -127,12 +130,11 @@ function step(by: 1 | -1, unread = false) {
   }
 }
 
-// escape closes the detail beside a room, else it marks the room as read.
+// escape closes the detail beside a screen, else it marks the room as read.
 function escape() {
-  const id = roomAt();
-  const room = id === undefined ? undefined : store.peek()?.rooms.get(id);
-  if (room && place.peek().path !== `/ui/rooms/${id}`) go(`/ui/rooms/${id}`);
-  else if (room) store.peek()!.markRead(room.room_id, room.last_seq);
+  if (beside.peek()) return go(beside.peek());
+  const room = store.peek()?.rooms.get(roomAt() ?? '');
+  if (room?.member) store.peek()!.markRead(room.room_id, room.last_seq);
 }
 
 function switchTheme() {

@@ -2,6 +2,7 @@
 // what is in view is drawn, so that thousands of rooms cost no more than ten.
 
 import './Rooms.css';
+import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { open } from '../commands';
 import { parts } from '../order';
@@ -96,9 +97,14 @@ function linesOf(mine: readonly RoomView[], others: readonly RoomView[], sought:
 }
 
 function Search({ value, onValue }: { value: string; onValue: (value: string) => void }) {
+  const leave = (e: TargetedKeyboardEvent<HTMLInputElement>) => {
+    if (e.key !== 'Escape' || value === '') return;
+    e.preventDefault(); // which else marks the room as read
+    onValue('');
+  };
   return (
     <div class="search" role="search">
-      <input class="input" type="search" dir="auto" aria-label={t('rooms.search')} placeholder={t('rooms.search')} value={value} onInput={(e) => onValue(e.currentTarget.value)} onKeyDown={(e) => e.key === 'Escape' && onValue('')} />
+      <input class="input" type="search" dir="auto" aria-label={t('rooms.search')} placeholder={t('rooms.search')} value={value} onInput={(e) => onValue(e.currentTarget.value)} onKeyDown={leave} />
     </div>
   );
 }

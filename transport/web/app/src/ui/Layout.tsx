@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { listen, open } from '../commands';
+import { beside, listen, open } from '../commands';
 import { online } from '../device';
 import { Link, place } from '../router';
 import { found, pathOf, sections } from '../routes';
@@ -27,6 +27,9 @@ export function Layout() {
   const current = (pane: string) => ({ 'data-current': at === pane, id: at === pane ? 'main' : undefined, tabIndex: -1 });
   const path = now ? pathOf(now.route, now.params) : '';
   useEffect(listen, []);
+  useEffect(() => {
+    beside.value = Detail ? path : '';
+  }, [Detail, path]);
   return (
     <div class="layout" data-at={at}>
       <a class="skip" href="#main">
