@@ -111,6 +111,7 @@ func (p *person) skipsWelcome() {
 	p.until("it is known whether to ask", func() bool { return eval[bool](p, `document.querySelector('.welcome, .layout .row') !== null`) })
 	if eval[bool](p, `document.querySelector('.welcome') !== null`) {
 		p.press("button", "Skip")
+		p.until("the app is there", func() bool { return eval[bool](p, `document.querySelector('.layout') !== null`) })
 	}
 }
 

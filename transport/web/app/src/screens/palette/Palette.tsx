@@ -5,6 +5,7 @@ import './palette.css';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { TargetedKeyboardEvent } from 'preact';
 import { Avatar } from '../../ui/Avatar';
+import { store } from '../../store';
 import { Icon } from '../../ui/Icon';
 import { t } from '../../words';
 import { useDocuments } from './documents';
@@ -22,6 +23,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const id = useId();
   const option = (item: Item) => `${id}-${items.indexOf(item)}`;
   useOpen(box);
+  useEffect(() => void store.peek()?.people.refresh(), []); // some may have come since they were read
   useEffect(() => {
     if (chosen) document.getElementById(option(chosen))?.scrollIntoView({ block: 'nearest' });
   }, [chosen]);

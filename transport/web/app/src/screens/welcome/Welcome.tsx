@@ -30,7 +30,7 @@ export default function Welcome() {
   return (
     <main class="entrance welcome" data-current="true">
       <img src="/ui/icon.svg" alt="" width="56" height="56" />
-      {passkey && <p class="soft small">{t('welcome.step', { n: step === 'name' ? 1 : 2, of: 2 })}</p>}
+      <p class="soft small step">{passkey && t('welcome.step', { n: step === 'name' ? 1 : 2, of: 2 })}</p>
       <h1 ref={title} tabIndex={-1}>
         {t(step === 'name' ? 'welcome.name.title' : 'welcome.passkey.title')}
       </h1>
