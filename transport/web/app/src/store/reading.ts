@@ -6,8 +6,8 @@ import { ApiError, at } from '../api';
 import type { Message, RoomEntry } from '../types';
 import type { Env } from './env';
 
-// pause is how long one mark waits for others, and again for how long nothing is tried after
-// a failure, in ms.
+// pause is how long one mark waits for others, and again how long after a failure the rest
+// waits, in ms.
 const pause = 1000;
 const again = 30_000;
 
@@ -35,6 +35,7 @@ export function counted(count: Count, m: Message, me: string): Count {
 export class Reading {
   private readonly marks = new Map<string, number>(); // by room, that the server doesn't know yet
   private stopTimer: (() => void) | null = null;
+  private telling = false;
   private stopped = false;
 
   constructor(private readonly env: Env) {}
@@ -43,13 +44,12 @@ export class Reading {
   note(roomId: string, seq: number) {
     if (seq <= (this.marks.get(roomId) ?? 0)) return;
     this.marks.set(roomId, seq);
-    this.stopTimer ??= this.env.timer(pause, () => void this.tell());
+    if (!this.telling) this.stopTimer ??= this.env.timer(pause, () => void this.tell());
   }
 
   // leave tells at once: the page may be gone in a moment.
   leave() {
-    this.stopTimer?.();
-    if (this.marks.size > 0) void this.tell();
+    if (this.marks.size > 0 && !this.telling) void this.tell();
   }
 
   stop() {
@@ -57,20 +57,21 @@ export class Reading {
     this.stopTimer?.();
   }
 
+  // tell says one after another: an app that was without a network may have many rooms to
+  // tell of. What is refused for good, as in a room that one has left, is dropped.
   private async tell() {
+    this.stopTimer?.();
     this.stopTimer = null;
-    const all = [...this.marks];
-    this.marks.clear();
+    this.telling = true;
     let failed = false;
-    await Promise.all(
-      all.map(([roomId, seq]) =>
-        this.env.post(at`/api/rooms/${roomId}/read`, { read_seq: seq }).catch((problem: unknown) => {
-          if (!(problem instanceof ApiError && problem.mayRetry)) return; // such as a room that one has left
-          failed = true;
-          if (seq > (this.marks.get(roomId) ?? 0)) this.marks.set(roomId, seq);
-        }),
-      ),
-    );
-    if (failed && !this.stopped) this.stopTimer ??= this.env.timer(again, () => void this.tell());
+    while (this.marks.size > 0 && !failed && !this.stopped) {
+      const [roomId, seq] = this.marks.entries().next().value!;
+      failed = await this.env.post(at`/api/rooms/${roomId}/read`, { read_seq: seq }).then(() => false, mayRetry);
+      if (!failed && this.marks.get(roomId) === seq) this.marks.delete(roomId);
+    }
+    this.telling = false;
+    if (failed && !this.stopped) this.stopTimer = this.env.timer(again, () => void this.tell());
   }
 }
+
+const mayRetry = (problem: unknown) => problem instanceof ApiError && problem.mayRetry;
