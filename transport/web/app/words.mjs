@@ -48,16 +48,25 @@ export function placeholders(message) {
 
 export const catalogue = (language) => JSON.parse(readFileSync(new URL(`${language}.json`, folder), 'utf8'));
 
-// words is the plugin by which 'words:de' is the compiled catalogue of German.
-export function words() {
+// first are the parts of the English catalogue that the first load needs; the rest comes with
+// the first screen that is fetched.
+export const first = ['app', 'do', 'section', 'person', 'rooms', 'wayback', 'settings', 'notin', 'join', 'passkey', 'palette'];
+
+const isFirst = (key) => first.includes(key.split('.')[0]);
+
+// words is the plugin by which 'words:de' is the compiled catalogue of German. 'words:en' is
+// what the first load needs of English, and 'words:more' the rest; whole has all in the first.
+export function words({ whole = false } = {}) {
   return {
     name: 'words',
     resolveId: (id) => (id.startsWith('words:') ? `\0${id}` : undefined),
     load(id) {
       if (!id.startsWith('\0words:')) return undefined;
       const language = id.slice('\0words:'.length);
-      this.addWatchFile(new URL(`${language}.json`, folder).pathname);
-      const compiled = Object.entries(catalogue(language)).map(([key, message]) => [key, compile(message)]);
+      const name = language === 'more' ? 'en' : language;
+      this.addWatchFile(new URL(`${name}.json`, folder).pathname);
+      const wanted = (key) => name !== 'en' || whole || isFirst(key) === (language === 'en');
+      const compiled = Object.entries(catalogue(name)).filter(([key]) => wanted(key)).map(([key, message]) => [key, compile(message)]);
       return { code: `export default ${JSON.stringify(Object.fromEntries(compiled))}`, map: null, moduleType: 'js' };
     },
   };

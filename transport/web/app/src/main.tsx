@@ -5,7 +5,6 @@ import { onConfirmation } from './api';
 import { settle } from './device';
 import { go, home, place } from './router';
 import { confirm, Confirmation, forgo } from './screens/Confirm';
-import { SignIn } from './screens/SignIn';
 import { follow as greet, welcoming } from './screens/welcome/state';
 import { check, me, person, session, start, sure } from './session';
 import { start as startStore, store } from './store';
@@ -21,6 +20,7 @@ import { register } from './update';
 import { keep, resume } from './waiting';
 import { language, t } from './words';
 
+const SignIn = lazy(() => import('./screens/SignIn'));
 const Welcome = lazy(() => import('./screens/welcome/Welcome'));
 
 function App() {

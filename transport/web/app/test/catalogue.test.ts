@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { t } from '../src/words';
@@ -16,9 +16,10 @@ interface Build {
   placeholders(message: string): string[];
   catalogue(language: string): Record<string, string>;
   literals(source: string, name: string): string[];
+  first: string[];
 }
 
-const { compile, placeholders, catalogue, literals } = (await import(/* @vite-ignore */ pathToFileURL(resolve('words.mjs')).href)) as Build;
+const { compile, placeholders, catalogue, literals, first } = (await import(/* @vite-ignore */ pathToFileURL(resolve('words.mjs')).href)) as Build;
 const still: string[] = list; // files that have texts of their own yet
 const english = catalogue('en');
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'));
@@ -96,4 +97,23 @@ test('the language is the browser’s first that there are texts in', () => {
 
 test('English stands in the first load', () => {
   assert.equal(t('rooms.unread', { n: 1 }), '1 unread message');
+});
+
+test('the first load has the texts that it shows', () => {
+  const eager = new Set<string>();
+  const visit = (file: string) => {
+    if (eager.has(file)) return;
+    eager.add(file);
+    for (const [, path] of sources.get(file)!.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']*)';/gm)) {
+      const to = join(dirname(file), path!);
+      const found = [to, `${to}.ts`, `${to}.tsx`, `${to}/index.ts`].find((name) => sources.has(name));
+      if (found) visit(found);
+    }
+  };
+  visit('main.tsx');
+  assert.ok(eager.has('ui/Layout.tsx') && !eager.has('screens/SignIn.tsx') && eager.size > 50);
+  // The palette and "?" show the table of commands, once they are fetched; the menu is of More.
+  const late = ['commands.ts', 'menu.ts'];
+  const keys = Object.keys(english).filter((key) => !first.includes(key.split('.')[0]!));
+  for (const file of eager) if (!late.includes(file)) assert.deepEqual(keys.filter((key) => sources.get(file)!.includes(`'${key}'`)), [], file);
 });

@@ -20,7 +20,7 @@ try {
     configFile: false,
     logLevel: 'warn',
     root: join(here, '..'),
-    plugins: [words()],
+    plugins: [words({ whole: true })],
     ssr: { noExternal: true },
     build: {
       ssr: true,

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Await } from '../ui/Await';
 import { Screen } from '../ui/Screen';
 import { useLoad } from '../ui/useLoad';
-import { ways, Ways, watch } from './Confirm';
+import { ways, Ways, watch } from './ConfirmAsk';
 import Confirmed from './Confirmed';
 import { t } from '../words';
 

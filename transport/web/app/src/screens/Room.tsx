@@ -4,12 +4,15 @@ import { store } from '../store';
 import type { ScreenProps } from '../router';
 import { bare } from '../text';
 import { Below } from '../ui/beside';
+import { lazy } from '../ui/lazy';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { Conversation } from './room/Conversation';
 import { JoinRoom } from './room/JoinRoom';
 import { NotIn } from './room/NotIn';
-import { FirstSteps } from './welcome/FirstSteps';
+import { starting } from './welcome/state';
+
+const FirstSteps = lazy(() => import('./welcome/FirstSteps'));
 
 export default function Room({ params }: ScreenProps) {
   const id = params.id!;
@@ -17,7 +20,7 @@ export default function Room({ params }: ScreenProps) {
   const room = now?.rooms.get(id);
   if (now && room?.member) {
     return (
-      <Below.Provider value={<FirstSteps room={room} />}>
+      <Below.Provider value={starting.value && id === 'r:general' ? <FirstSteps room={room} /> : null}>
         <Conversation store={now} room={room} />
       </Below.Provider>
     );

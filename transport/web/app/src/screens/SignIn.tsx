@@ -17,7 +17,7 @@ import { languages, type Language } from '../words/locale';
 
 // SignIn stands in place of any screen while nobody is signed in; the address
 // stays, so that one arrives where one wanted to go.
-export function SignIn() {
+export default function SignIn() {
   const { data, problem, reload } = useLoad(ways);
   return (
     <main class="entrance" data-current="true">

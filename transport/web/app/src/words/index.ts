@@ -1,13 +1,13 @@
 /// <reference path="./words.d.ts" />
 
 // Every text that people read is in a catalogue beside this file, one a language, by a
-// key: "rooms.title". English is in the first load, and stands in where another lacks one;
-// the others are fetched when they are wanted. A component that calls t is drawn again
+// key: "rooms.title". What the first load needs of English is in it, the rest comes with the
+// first screen that is fetched (more), and the others are fetched when they are wanted. A component that calls t is drawn again
 // when the language changes.
 
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import english from 'words:en';
+import first from 'words:en';
 import type keys from './en.json';
 import { format, type Compiled } from './format';
 import { languages, localise, type Language } from './locale';
@@ -21,7 +21,24 @@ const others: Record<Exclude<Language, 'en'>, () => Promise<{ default: Catalogue
   ar: () => import('words:ar'),
 };
 
+let english: Catalogue = first;
 const texts = signal<Catalogue>(english);
+let rest: Promise<void> | undefined;
+
+// more has all texts there, which screens need that aren't in the first load.
+export function more(): Promise<void> {
+  rest ??= import('words:more').then(
+    (m) => {
+      english = { ...first, ...m.default };
+      if (language.peek() === 'en') texts.value = english;
+    },
+    (problem: unknown) => {
+      rest = undefined; // it is tried again
+      throw problem;
+    },
+  );
+  return rest;
+}
 
 // language is the one that is shown.
 export const language = signal<Language>('en');

@@ -9,14 +9,9 @@ import { store } from '../../store';
 import type { RoomView } from '../../store/rooms';
 import { Button } from '../../ui/Button';
 import { t } from '../../words';
-import { started, starting } from './state';
+import { started } from './state';
 
-export function FirstSteps({ room }: { room: RoomView }) {
-  if (!starting.value || room.room_id !== 'r:general') return null;
-  return <Steps room={room} />;
-}
-
-function Steps({ room }: { room: RoomView }) {
+export default function FirstSteps({ room }: { room: RoomView }) {
   const self = me.value?.identity.user_id;
   const others = [...(store.value?.people.byId.value.values() ?? [])].filter((p) => p.user_id !== self && !p.left);
   const [greeted, setGreeted] = useState(false);
