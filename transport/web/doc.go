@@ -54,9 +54,11 @@
 //
 // Texts are in catalogues of ICU MessageFormat, src/words/en.json and one for each other
 // language. words.mjs parses them when the app is built, so that the app has no parser; t and
-// rich of src/words put values and elements in their places. English is in the first load,
-// the others are fetched when they are wanted; one that can't be had leaves what was shown. test/catalogue.test.ts
-// finds keys that a language lacks, and texts in code; still.json lists the files that have some yet.
+// rich of src/words put values and elements in their places. The first load has what it shows
+// of English (words.mjs says which), and the rest comes with the first screen that is fetched.
+// Other languages are fetched when they are wanted; where one can't be had, what was shown
+// stays. test/catalogue.test.ts finds keys that a language lacks, texts in code, and texts that
+// the first load lacks; still.json lists the files that have texts of their own yet.
 //
 // # Keys
 //

@@ -95,7 +95,7 @@ test('the language is the browser’s first that there are texts in', () => {
   assert.equal(preferred([]), 'en');
 });
 
-test('English stands in the first load', () => {
+test('a text is there at once', () => {
   assert.equal(t('rooms.unread', { n: 1 }), '1 unread message');
 });
 
