@@ -92,7 +92,7 @@ export async function signOut(everywhere: boolean): Promise<void> {
   forget();
 }
 
-// unlearn drops that.
+// unlearn drops what this device knows of a person besides their store.
 export function unlearn(): void {
   for (const key of Object.keys(localStorage)) if (personal.some((begin) => key.startsWith(begin))) localStorage.removeItem(key);
 }

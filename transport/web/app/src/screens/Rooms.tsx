@@ -113,8 +113,8 @@ function matches(room: RoomView, sought: string): boolean {
   return room.name.toLocaleLowerCase().includes(sought.trim().toLocaleLowerCase());
 }
 
-// useBadges shows the number of unread messages on the installed app's icon, and before the
-// page's title where they are for people who look at another tab, soon after it has changed.
+// useBadges shows the number of unread messages on the installed app's icon, soon after it
+// has changed, and before the page's title, for who looks at another tab.
 function useBadges(n: number) {
   useEffect(() => {
     const { setAppBadge } = navigator as Navigator & { setAppBadge?: (n: number) => Promise<void> };

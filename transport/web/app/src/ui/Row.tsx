@@ -40,7 +40,7 @@ export function Row({ to, onClick, start, title, sub, below, meta, end, current,
           {meta !== undefined && <span class="meta">{meta}</span>}
         </span>
         {sub !== undefined && (
-          <span class="sub" dir="auto">
+          <span class="sub" dir={typeof sub === 'string' ? 'auto' : undefined}>
             {sub}
           </span>
         )}

@@ -57,7 +57,7 @@ function Preview({ room, current }: { room: RoomView; current: boolean }) {
   if (!last) return <>{t('rooms.empty')}</>;
   const words = oneLine(wordsOf(last).slice(0, 200));
   const who = whoIs(last.sender_id);
-  if (last.type === 'system') return <>{words}</>;
+  if (last.type === 'system') return <bdi>{words}</bdi>;
   const name = <><bdi>{who.mine ? t('person.you') : who.name}</bdi>{orLeft(who.id)}</>;
   return <>{rich('rooms.said', { who: name, text: <bdi>{words}</bdi> })}</>;
 }
