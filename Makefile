@@ -8,7 +8,7 @@ CHAOS ?= 30m
 # Runs go test, with a line for each package and each long test.
 PROGRESS := $(GO) run ./test/progress
 
-.PHONY: help run app test modules packages drivers FORCE deps check bench chaos soak soak-chaos soak-web soak-cluster soak-rest soak-random fuzz release
+.PHONY: help run app screens test modules packages drivers FORCE deps check bench chaos soak soak-chaos soak-web soak-cluster soak-rest soak-random fuzz release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,10 @@ run: ## start a node on http://127.0.0.1:8080 with its data in ./ubl-data
 
 app: ## build the app that the server embeds, transport/web/dist, from its source
 	./transport/web/app/build.sh
+
+SCREENS ?= test/web/screenshots
+screens: ## take pictures of the app's screens, in both sizes, all themes and from right to left, into SCREENS
+	UBL_SCREENSHOTS=$(abspath $(SCREENS)) $(GO) test ./test/web -count=1 -run 'TestScreens|TestPages|TestWelcome|TestPalette|TestLanguages|TestContrastAndSize'
 
 # What a test needs and doesn't find makes it fail; UBL_NEED_ALL= leaves it out.
 test: export UBL_NEED_ALL ?= 1

@@ -156,6 +156,18 @@ func (c *client) said(room, text string) message {
 	return found[0]
 }
 
+// named gives the caller a name.
+func (c *client) named(name string) {
+	c.t.Helper()
+	var who struct {
+		Identity struct {
+			UserID string `json:"user_id"`
+		}
+	}
+	c.ask("GET", "/api/whoami", nil, &who)
+	c.ask("PATCH", "/api/tenant/members/"+who.Identity.UserID, map[string]string{"name": name}, nil)
+}
+
 // idOf is the member of the tenant who came under an address.
 func (c *client) idOf(email string) string {
 	c.t.Helper()

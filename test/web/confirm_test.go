@@ -140,6 +140,7 @@ func TestConfirmByProvider(t *testing.T) {
 		p.press("link", "Continue with "+at.Server.Addr)
 		p.press("button", "I am bob@corp.example")
 		p.arrives("/ui/rooms/r:general")
+		p.skipsWelcome()
 		p.find("log", "Messages in general")
 		p.isAskedToConfirm()
 		p.find("link", "Confirm at "+at.Server.Addr)

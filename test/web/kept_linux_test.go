@@ -13,6 +13,7 @@ func TestDraftOutlivesReloadInWebKit(t *testing.T) {
 	s := oneNode(t)
 	w.visit(s.link())
 	w.press("Sign in")
+	w.press("Skip")
 	w.sees("general")
 	w.visit(s.url + "/ui/rooms/r:general")
 	w.write("Message to general", "half a thought")

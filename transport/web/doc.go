@@ -30,8 +30,8 @@
 // is drawn again when it changes.
 //
 // Components (src/ui) are small and know nothing of rooms or ledgers. Screen is the
-// frame of a screen and moves the focus to its name; Layout puts a section's list
-// and a screen side by side. The style (src/style) uses tokens for every colour and
+// frame of a screen and moves the focus to its name; Layout puts a section's list, a screen
+// and its detail side by side. The style (src/style) uses tokens for every colour and
 // size, and logical properties only, so that it runs from right to left as well.
 // There is no style attribute in the markup: the policy forbids it. Preact's style={{…}}
 // sets properties from script, which it allows.
@@ -49,6 +49,28 @@
 //	src/screens/agents/grants.json   what people let agents use, written by TestGrants from package mcp
 //	src/views                        pages that MCP clients show ([View]), with the app's own checks of
 //	                                 receipts in them. Each is built into one file of dist/views, which no path serves
+//
+// # Words
+//
+// Texts are in catalogues of ICU MessageFormat, src/words/en.json and one for each other
+// language. words.mjs parses them when the app is built, so that the app has no parser; t and
+// rich of src/words put values and elements in their places. The first load has what it shows
+// of English (words.mjs says which), and the rest comes with the first screen that is fetched.
+// Other languages are fetched when they are wanted; where one can't be had, what was shown
+// stays. test/catalogue.test.ts finds keys that a language lacks, texts in code, and texts that
+// the first load lacks; still.json lists the files that have texts of their own yet.
+//
+// # Keys
+//
+// src/commands.ts is the one table of what can be done from anywhere. The palette and "?"
+// show it, and one handler hears its keys, before what has the focus does.
+//
+// # What is unread
+//
+// The server counts what is unread in each room, for all devices of a person. Rooms keeps that
+// count and goes on counting with what the stream brings; Reading tells the server, soon, how
+// far one has read here. Without a network a mark stays, and is told when the list of rooms
+// shows that the server knows less. room.read brings the marks of other devices.
 //
 // To work on it:
 //

@@ -201,8 +201,8 @@ func TestFirstLoadIsSmall(t *testing.T) {
 		t.Logf("%s: %d bytes", found[1], size)
 		total += size
 	}
-	if total == 0 || total > 60_000 {
-		t.Errorf("the first load has %d bytes of script and style, want at most 60,000", total)
+	if total == 0 || total > 70_000 {
+		t.Errorf("the first load has %d bytes of script and style, want at most 70,000", total)
 	}
 }
 

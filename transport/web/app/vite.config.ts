@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
+import { words } from './words.mjs';
 
 // shell tells the service worker which files make the app, and a version that
 // changes with any of them. The worker itself has no imports, so it is built as
@@ -33,7 +34,7 @@ function shell(): Plugin {
 
 export default defineConfig({
   base: '/ui/',
-  plugins: [shell()],
+  plugins: [words(), shell()],
   build: {
     target: ['safari16.4', 'chrome111', 'firefox114'],
     outDir: '../dist',

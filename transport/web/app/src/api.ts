@@ -183,10 +183,3 @@ class Limit {
     this.o.signal?.removeEventListener('abort', this.abort);
   }
 }
-
-// said is a sentence about any error, for people.
-export function said(problem: unknown): string {
-  if (!(problem instanceof Error)) return 'Something went wrong';
-  const text = problem.message;
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}

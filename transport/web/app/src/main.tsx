@@ -5,18 +5,23 @@ import { onConfirmation } from './api';
 import { settle } from './device';
 import { go, home, place } from './router';
 import { confirm, Confirmation, forgo } from './screens/Confirm';
-import { SignIn } from './screens/SignIn';
+import { follow as greet, welcoming } from './screens/welcome/state';
 import { check, me, person, session, start, sure } from './session';
 import { start as startStore, store } from './store';
-import { count } from './text';
 import { Announcer, silence } from './ui/Announcer';
 import { dismiss, Questions } from './ui/Dialog';
 import { Failed } from './ui/Empty';
 import { Layout } from './ui/Layout';
+import { lazy } from './ui/lazy';
 import { Spinner } from './ui/Spinner';
+import { follow } from './ui/title';
 import { toast, Toasts } from './ui/Toast';
 import { register } from './update';
 import { keep, resume } from './waiting';
+import { language, t } from './words';
+
+const SignIn = lazy(() => import('./screens/SignIn'));
+const Welcome = lazy(() => import('./screens/welcome/Welcome'));
 
 function App() {
   return (
@@ -37,16 +42,20 @@ function Face() {
     case 'out':
       return <SignIn />;
     case 'unreachable':
-      return <Failed problem={new Error('the server can’t be reached')} onRetry={() => void check()} />;
+      return <Failed problem={new Error(t('app.unreachable'))} onRetry={() => void check()} />;
   }
-  return <Layout key={person.value} />; // nothing that one has read stays for another
+  if (welcoming.value) return <Welcome key={language.value} />;
+  // Nothing that one has read stays for another, nor a text in another language.
+  return <Layout key={`${person.value} ${language.value}`} />;
 }
 
 settle();
+follow();
 keep();
 onConfirmation(confirm);
 start();
 startStore();
+greet();
 render(<App />, document.getElementById('app')!);
 
 // Who is signed in has no business at the door, and goes on to what waited for that. Only the
@@ -65,6 +74,6 @@ effect(() => {
 // Who is taken out of a room is told why it is gone.
 effect(() => {
   const lost = store.value?.lost.value ?? [];
-  if (lost.length > 0) untracked(() => toast(`You are no longer in ${lost.length === 1 ? `“${lost[0]}”` : count(lost.length, 'room')}`));
+  if (lost.length > 0) untracked(() => toast(lost.length === 1 ? t('app.lost', { room: lost[0]! }) : t('app.lost.many', { n: lost.length })));
 });
 addEventListener('load', () => void register());

@@ -3,22 +3,23 @@
 import { computed } from '@preact/signals';
 import { isOwner } from './session';
 import type { IconName } from './ui/Icon';
+import type { Key } from './words';
 
 interface Entry {
   to: string; // a pattern of routes.tsx
-  label: string;
+  label: Key;
   icon: IconName;
   owner?: boolean; // for owners alone
 }
 
 const all: Entry[] = [
-  { to: '/ui/tools', label: 'Tool calls', icon: 'tool' },
-  { to: '/ui/members', label: 'Members', icon: 'people' },
-  { to: '/ui/servers', label: 'Tool servers', icon: 'server' },
-  { to: '/ui/budget', label: 'Budget for models', icon: 'budget' },
-  { to: '/ui/agents', label: 'Agents', icon: 'key' },
-  { to: '/ui/tenant', label: 'Tenant', icon: 'lock', owner: true },
-  { to: '/ui/settings', label: 'Settings', icon: 'settings' },
+  { to: '/ui/tools', label: 'menu.tools', icon: 'tool' },
+  { to: '/ui/members', label: 'menu.members', icon: 'people' },
+  { to: '/ui/servers', label: 'menu.servers', icon: 'server' },
+  { to: '/ui/budget', label: 'menu.budget', icon: 'budget' },
+  { to: '/ui/agents', label: 'menu.agents', icon: 'key' },
+  { to: '/ui/tenant', label: 'menu.tenant', icon: 'lock', owner: true },
+  { to: '/ui/settings', label: 'menu.settings', icon: 'settings' },
 ];
 
 // entries are those for who is signed in.

@@ -2,6 +2,7 @@
 
 import { get, post } from './api';
 import type { Passkey } from './types';
+import { t } from './words';
 
 export const passkeysWork = typeof PublicKeyCredential === 'function' && isSecureContext;
 
@@ -13,18 +14,16 @@ export const signInWithPasskey = () => use('/auth/passkeys/login');
 // confirmWithPasskey asks for one of those of who is signed in.
 export const confirmWithPasskey = () => use('/auth/confirm/passkey');
 
-const none = 'no passkey was used: either you cancelled, or none of yours is on this device';
-
 // unused puts words in the place of NotAllowedError, by which browsers mean "cancelled" as
 // well as "there is none".
 function unused(problem: Error): never {
-  throw problem.name === 'NotAllowedError' ? new Error(none) : problem;
+  throw problem.name === 'NotAllowedError' ? new Error(t('passkey.none')) : problem;
 }
 
 async function use(ceremony: string): Promise<void> {
   const { publicKey } = await post<{ publicKey: Json }>(`${ceremony}/begin`);
   const credential = await navigator.credentials.get({ publicKey: requestOptions(publicKey) }).then((found) => found as PublicKeyCredential | null, unused);
-  if (!credential) throw new Error(none);
+  if (!credential) throw new Error(t('passkey.none'));
   const r = credential.response as AuthenticatorAssertionResponse;
   await post(`${ceremony}/finish`, {
     ...common(credential),
@@ -40,8 +39,8 @@ async function use(ceremony: string): Promise<void> {
 // addPasskey makes a passkey on this device for who is signed in.
 export async function addPasskey(name: string): Promise<Passkey> {
   const { publicKey } = await post<{ publicKey: Json }>('/auth/passkeys/register/begin');
-  const credential = (await navigator.credentials.create({ publicKey: creationOptions(publicKey) })) as PublicKeyCredential | null;
-  if (!credential) throw new Error('no passkey was made');
+  const credential = (await navigator.credentials.create({ publicKey: creationOptions(publicKey) }).catch(unmade)) as PublicKeyCredential | null;
+  if (!credential) throw new Error(t('passkey.notmade'));
   const r = credential.response as AuthenticatorAttestationResponse;
   const { passkey } = await post<{ passkey: Passkey }>('/auth/passkeys/register/finish', {
     name,
@@ -51,6 +50,17 @@ export async function addPasskey(name: string): Promise<Passkey> {
     },
   });
   return passkey;
+}
+
+// unmade puts what browsers say into words: most say little on purpose.
+function unmade(problem: unknown): never {
+  switch ((problem as Error).name) {
+    case 'NotAllowedError':
+      throw new Error(t('passkey.notmade'));
+    case 'InvalidStateError':
+      throw new Error(t('passkey.already'));
+  }
+  throw problem;
 }
 
 // passkeys lists those of who is signed in.

@@ -8,26 +8,27 @@ import Room from './screens/Room';
 import Rooms from './screens/Rooms';
 import type { IconName } from './ui/Icon';
 import { lazy } from './ui/lazy';
+import type { Key } from './words';
 
 type Component = ComponentType<ScreenProps>;
 
 interface Section {
-  label: string;
+  label: Key;
   icon: IconName;
   to: string;
   // list stands at the side of all screens of the section where there is room. On a
   // phone it is a screen of its own, at to.
   list?: Component;
   // hint stands beside the list while nothing of it is open.
-  hint?: string;
+  hint: Key;
 }
 
 // sections are what the bar at the bottom or side leads to.
 const all = {
-  rooms: { label: 'Rooms', icon: 'room', to: '/ui/', list: Rooms, hint: 'Choose a room' },
-  documents: { label: 'Documents', icon: 'document', to: '/ui/workspaces', list: lazy(() => import('./screens/documents/Workspaces')), hint: 'Choose a workspace' },
-  ledger: { label: 'Ledger', icon: 'ledger', to: '/ui/ledger', list: lazy(() => import('./screens/ledger/Ledger')), hint: 'Choose an atom to see what it says' },
-  more: { label: 'More', icon: 'more', to: '/ui/more', list: lazy(() => import('./screens/More')), hint: 'Choose from the list' },
+  rooms: { label: 'section.rooms', icon: 'room', to: '/ui/', list: Rooms, hint: 'section.rooms.hint' },
+  documents: { label: 'section.documents', icon: 'document', to: '/ui/workspaces', list: lazy(() => import('./screens/documents/Workspaces')), hint: 'section.documents.hint' },
+  ledger: { label: 'section.ledger', icon: 'ledger', to: '/ui/ledger', list: lazy(() => import('./screens/ledger/Ledger')), hint: 'section.ledger.hint' },
+  more: { label: 'section.more', icon: 'more', to: '/ui/more', list: lazy(() => import('./screens/More')), hint: 'section.more.hint' },
 } satisfies Record<string, Section>;
 
 export const sections: Record<keyof typeof all, Section> = all;
@@ -37,17 +38,25 @@ export interface Route {
   section: keyof typeof sections;
   // screen is missing where the section's list is all there is.
   screen?: Component;
+  // detail stands at the side of the screen, which is where the path above it leads.
+  detail?: Component;
+  above?: string;
 }
+
+// pathOf is where a route's screen is: its own path, or that above its detail.
+export const pathOf = ({ pattern, above }: Route, params: Params) => (above ?? pattern).replace(/:(\w+)/g, (_, name: string) => params[name]!);
+
+const Documents = lazy(() => import('./screens/documents/Documents'));
 
 export const routes: Route[] = [
   { pattern: '/ui/', section: 'rooms' },
   { pattern: '/ui/rooms/:id', section: 'rooms', screen: Room },
-  { pattern: '/ui/rooms/:id/members', section: 'rooms', screen: lazy(() => import('./screens/RoomMembers')) },
+  { pattern: '/ui/rooms/:id/members', section: 'rooms', screen: Room, detail: lazy(() => import('./screens/RoomMembers')), above: '/ui/rooms/:id' },
   { pattern: '/ui/new-room', section: 'rooms', screen: lazy(() => import('./screens/NewRoom')) },
   { pattern: '/ui/workspaces', section: 'documents' },
-  { pattern: '/ui/workspaces/:w', section: 'documents', screen: lazy(() => import('./screens/documents/Documents')) },
+  { pattern: '/ui/workspaces/:w', section: 'documents', screen: Documents },
   { pattern: '/ui/workspaces/:w/new', section: 'documents', screen: lazy(() => import('./screens/documents/NewDocument')) },
-  { pattern: '/ui/workspaces/:w/members', section: 'documents', screen: lazy(() => import('./screens/documents/WorkspaceMembers')) },
+  { pattern: '/ui/workspaces/:w/members', section: 'documents', screen: Documents, detail: lazy(() => import('./screens/documents/WorkspaceMembers')), above: '/ui/workspaces/:w' },
   { pattern: '/ui/workspaces/:w/:d', section: 'documents', screen: lazy(() => import('./screens/documents/Document')) },
   { pattern: '/ui/workspaces/:w/:d/versions', section: 'documents', screen: lazy(() => import('./screens/documents/Versions')) },
   { pattern: '/ui/ledger', section: 'ledger' },

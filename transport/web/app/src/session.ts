@@ -29,7 +29,9 @@ export const ended = signal(false);
 
 const remembered = 'ubl.session';
 const endedKey = 'ubl.ended'; // is kept until somebody is signed in
-const verified = 'ubl.verified.'; // begins the keys of what this device has checked of ledgers
+// personal begin the keys of what this device knows of a person besides: what it has checked of
+// ledgers, and whether it has asked for their name.
+const personal = ['ubl.verified.', 'ubl.first.'];
 
 // pause is how long the cookie that takes an ended one's place may be on its way, in ms:
 // confirming and signing in once more end the session before.
@@ -90,9 +92,9 @@ export async function signOut(everywhere: boolean): Promise<void> {
   forget();
 }
 
-// unlearn drops what this device has checked of ledgers.
+// unlearn drops what this device knows of a person besides their store.
 export function unlearn(): void {
-  for (const key of Object.keys(localStorage)) if (key.startsWith(verified)) localStorage.removeItem(key);
+  for (const key of Object.keys(localStorage)) if (personal.some((begin) => key.startsWith(begin))) localStorage.removeItem(key);
 }
 
 const isRevoked = (problem: unknown) => isOver(problem) && (problem as ApiError).details.credential === 'revoked';

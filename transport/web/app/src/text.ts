@@ -1,6 +1,8 @@
 // Names, numbers and pieces of text as the screens show them. What people wrote is
 // always put on the page as text, in an element with dir="auto".
 
+import { numbers } from './words/format';
+
 // nameOf is what to call somebody: their name, else the local part of their address,
 // else their id, in short. Where that looks like another's the id stands behind it.
 export function nameOf(who: { user_id: string; name?: string; alike?: true; email?: string | null }): string {
@@ -30,10 +32,8 @@ export function tint(id: string): number {
 // short is a hash that one can tell from others at a glance: "c:1f2e3d…9a8b".
 export const short = (hash: string) => (hash.length > 18 ? `${hash.slice(0, 8)}…${hash.slice(-4)}` : hash);
 
-const numbers = new Intl.NumberFormat(); // toLocaleString makes one each time
-
 // number is "1,204".
-export const number = (n: number) => numbers.format(n);
+export const number = (n: number) => numbers().format(n);
 
 // count is a number with its noun: "1 message", "1,204 messages".
 export const count = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;

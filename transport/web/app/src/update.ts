@@ -2,6 +2,7 @@
 // agrees to it, or until all tabs are closed.
 
 import { toast } from './ui/Toast';
+import { t } from './words';
 
 export async function register(): Promise<void> {
   if (!('serviceWorker' in navigator) || import.meta.env.MODE === 'development') return;
@@ -26,5 +27,5 @@ function watch(installing: ServiceWorker | null) {
 }
 
 function offer(waiting: ServiceWorker) {
-  toast('A new version is ready', { sticky: true, action: { label: 'Update', run: () => waiting.postMessage('skip-waiting') } });
+  toast(t('app.update'), { sticky: true, action: { label: t('app.update.action'), run: () => waiting.postMessage('skip-waiting') } });
 }

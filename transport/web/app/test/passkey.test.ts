@@ -12,7 +12,7 @@ test('a device without a passkey says so, and what failed otherwise is told as i
   globalThis.fetch = async () => Response.json({ publicKey: { challenge: '' } });
   for (const use of [signInWithPasskey, confirmWithPasskey]) {
     browserSays(new DOMException('not allowed', 'NotAllowedError'));
-    await assert.rejects(use, /no passkey was used/);
+    await assert.rejects(use, /No passkey was used/);
     browserSays(new DOMException('insecure', 'SecurityError'));
     await assert.rejects(use, /insecure/);
   }

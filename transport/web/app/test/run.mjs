@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { words } from '../words.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const wanted = process.argv.slice(2);
@@ -19,6 +20,7 @@ try {
     configFile: false,
     logLevel: 'warn',
     root: join(here, '..'),
+    plugins: [words({ whole: true })],
     ssr: { noExternal: true },
     build: {
       ssr: true,

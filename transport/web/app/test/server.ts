@@ -31,6 +31,7 @@ export class Server {
   listeners = new Set<Listener>();
   requests: string[] = [];
   counts = true; // messages; nodes of an older release don't
+  marks: Map<string, number> | null = null; // how far each has read each room, where the server says so
   names = new Map<string, string>(); // of members, those who have one
   former: Former[] = []; // who has left
   private events: { id: number; event: RoomEvent }[] = [];
@@ -47,7 +48,7 @@ export class Server {
     this.publish({ event: 'room.created', tenant_id: tenant, room_id: id, ts: this.time(), payload: { room_id, name, mode, created_at } });
   }
 
-  say(roomId: string, user: string, text: string, key = '', replyTo: string | null = null, type = 'message'): Message {
+  say(roomId: string, user: string, text: string, key = '', replyTo: string | null = null, type = 'message', mentions?: string[]): Message {
     const room = this.rooms.get(roomId)!;
     const room_seq = room.messages.length + 1;
     this.atoms.push({ kind: 'action.v1', cid: `c:${this.life}-${this.atoms.length}`, trace: { request_id: key } });
@@ -57,7 +58,7 @@ export class Server {
     const message: Message = {
       msg_id: `m:${hex.slice(0, 8)}-${hex.slice(8)}-8000-8000-${String(this.life).padStart(12, '0')}`,
       tenant_id: tenant, room_id: roomId, room_seq, sender_id: user, sent_at: this.time(), type: 'text',
-      body: { text }, reply_to: replyTo, attachments: [],
+      body: { text, ...(mentions && { mentions }) }, reply_to: replyTo, attachments: [],
       receipt: { ledger_shard: '0', seq, cid: `c:${this.life}-${seq - 1}`, head_hash: `h:${seq}` },
     };
     room.messages.push(message);
@@ -99,6 +100,21 @@ export class Server {
     message ??= this.say(roomId, user, body.body.text, body.client_request_id, body.reply_to);
     this.keys.set(key, message);
     return { message };
+  }
+
+  // read takes how far a user has read, as POST /api/rooms/{id}/read does, and tells their devices.
+  read(user: string, roomId: string, read_seq: number): { read: RoomEntry['read'] } {
+    this.requests.push(`${user} has read ${roomId} up to ${read_seq}`);
+    this.marks?.set(`${user} ${roomId}`, read_seq);
+    const event: RoomEvent = { event: 'room.read', tenant_id: tenant, room_id: roomId, ts: this.time(), payload: { user_id: user, read_seq } };
+    for (const listener of this.listeners) if (this.marks && listener.user === user) listener.send(`event: room.read\ndata: ${JSON.stringify(event)}\n\n`);
+    return { read: this.readOf(this.rooms.get(roomId)!, user) };
+  }
+
+  private readOf(room: Room, user: string): RoomEntry['read'] {
+    const read_seq = this.marks?.get(`${user} ${room.id}`) ?? 0;
+    const behind = room.messages.filter((m) => m.room_seq > read_seq && m.sender_id !== user && m.type === 'text' && !m.thread);
+    return { read_seq, unread: behind.length, mentions: behind.filter((m) => m.body.mentions?.includes(user)).length };
   }
 
   // get answers what the store reads.
@@ -212,7 +228,7 @@ export class Server {
   private entry(room: Room, user: string): RoomEntry {
     const entry: RoomEntry = { room_id: room.id, name: room.id.slice(2), mode: 'internal', created_at: new Date(0).toISOString(), member: room.members.has(user) };
     const { messages } = room;
-    const counts = { last_seq: messages.length, ...(this.counts && { messages: messages.filter(isMessage).length }) };
+    const counts = { last_seq: messages.length, ...(this.counts && { messages: messages.filter(isMessage).length }), ...(this.marks && { read: this.readOf(room, user) }) };
     return entry.member ? { ...entry, ...counts, last_message: messages.findLast(isNews) ?? null } : entry;
   }
 }

@@ -2,6 +2,7 @@ import { Link } from '../router';
 import { passkeysWork } from '../passkey';
 import { useLoad } from '../ui/useLoad';
 import { lacksWayBack } from './wayback';
+import { t } from '../words';
 
 // AddPasskey stands on the first screen of who can't come back without one.
 export function AddPasskey() {
@@ -9,7 +10,7 @@ export function AddPasskey() {
   if (!data) return null;
   return (
     <p class="notice">
-      <LastChance /> <Link to="/ui/settings">{passkeysWork ? 'Add a passkey' : 'Settings'}</Link>
+      <LastChance /> <Link to="/ui/settings">{t(passkeysWork ? 'wayback.add' : 'settings.title')}</Link>
     </p>
   );
 }
@@ -17,8 +18,8 @@ export function AddPasskey() {
 // LastChance says what a passkey is for, or that this browser makes none.
 export function LastChance() {
   return passkeysWork ? (
-    <>Add a passkey now: without one you can’t come back after signing out, or after twelve hours away.</>
+    <>{t('wayback.chance')}</>
   ) : (
-    <>Without a passkey you can’t come back after signing out, or after twelve hours away. This browser makes none here: they need https, or this machine.</>
+    <>{t('wayback.nochance')}</>
   );
 }

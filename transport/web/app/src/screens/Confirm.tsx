@@ -2,20 +2,9 @@
 // Here the person gives it, and what they wanted to do continues.
 
 import { signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
-import { get, post, query } from '../api';
-import { confirmationOf } from '../door';
-import { confirmWithPasskey, passkeysWork } from '../passkey';
-import type { ConfirmWays } from '../types';
-import { Await, Problem } from '../ui/Await';
-import { Button } from '../ui/Button';
-import { Dialog } from '../ui/Dialog';
-import { Field } from '../ui/Field';
-import { useAct } from '../ui/useAct';
-import { useLoad } from '../ui/useLoad';
+import { lazy } from '../ui/lazy';
 
-// pulse is how often a page asks whether the person has confirmed in another tab, in ms.
-const pulse = 2000;
+const Ask = lazy(() => import('./ConfirmAsk'));
 
 const asked = signal<{ done: Promise<boolean>; answer: (yes: boolean) => void } | null>(null);
 
@@ -37,99 +26,8 @@ export function confirm(): Promise<boolean> {
 // forgo ends what is being asked, as if the person hadn't confirmed.
 export const forgo = () => asked.peek()?.answer(false);
 
-export const ways = (signal?: AbortSignal) => get<ConfirmWays>('/auth/confirm', { signal });
-
 // Confirmation is where confirm asks; the app has one.
 export function Confirmation() {
   const now = asked.value;
   return now && <Ask answer={now.answer} />;
-}
-
-function Ask({ answer }: { answer: (yes: boolean) => void }) {
-  const known = useLoad(ways);
-  const elsewhere = (known.data?.oidc.length ?? 0) > 0 || known.data?.link;
-  useEffect(() => (elsewhere ? watch(() => answer(true)) : undefined), [elsewhere]);
-  return (
-    <Dialog title="Confirm it’s you" onClose={() => answer(false)} actions={<Button onClick={() => answer(false)}>Cancel</Button>}>
-      <p>This needs a recent sign-in. Confirm it’s you, and it continues.</p>
-      <Await of={known}>{(w) => <Ways of={w} onDone={() => answer(true)} />}</Await>
-    </Dialog>
-  );
-}
-
-// watch calls done once the session is fresh, which another tab may bring about.
-export function watch(done: () => void): () => void {
-  const look = () => {
-    if (document.visibilityState === 'visible') void ways().then((w) => w.fresh && done(), () => undefined);
-  };
-  const timer = setInterval(look, pulse);
-  document.addEventListener('visibilitychange', look);
-  return () => {
-    clearInterval(timer);
-    document.removeEventListener('visibilitychange', look);
-  };
-}
-
-export function Ways({ of, onDone }: { of: ConfirmWays; onDone: () => void }) {
-  const passkey = of.passkey && passkeysWork;
-  return (
-    <div class="stack">
-      {passkey && <Passkey onDone={onDone} />}
-      {of.oidc.map(({ id, name }) => (
-        <a key={id} class="button plain wide" target="_blank" rel="noopener" href={`/auth/oidc/${encodeURIComponent(id)}/start${query({ confirm: '1', return: '/ui/confirmed' })}`}>
-          Confirm at {name}
-        </a>
-      ))}
-      {of.link && <Printed onDone={onDone} />}
-      {!passkey && of.oidc.length === 0 && !of.link && <p class="soft">You can’t confirm it in this browser. Sign out, sign in again, and do it within five minutes.</p>}
-    </div>
-  );
-}
-
-function Passkey({ onDone }: { onDone: () => void }) {
-  const act = useAct();
-  return (
-    <>
-      <Button kind="primary" icon="key" wide busy={act.busy} onClick={() => void act.run(() => confirmWithPasskey().then(onDone))}>
-        Use your passkey
-      </Button>
-      <Problem of={act.problem} />
-      {act.problem ? <p class="soft">Is your passkey on a phone or a key? Choose that in what the browser shows. Otherwise sign out, sign in again in another way, and do it within five minutes.</p> : null}
-    </>
-  );
-}
-
-// Printed is for who has nothing else: whoever runs the server hands them a link.
-function Printed({ onDone }: { onDone: () => void }) {
-  const [there, setThere] = useState(false);
-  const act = useAct();
-  if (there) return <Paste onDone={onDone} />;
-  return (
-    <>
-      <p class="soft">You have no passkey here and no provider. The server can print a link on its terminal or in its log.</p>
-      <Button kind="primary" wide busy={act.busy} onClick={() => void act.run(() => post('/auth/confirm/link').then(() => setThere(true)))}>
-        Print a link
-      </Button>
-      <Problem of={act.problem} />
-    </>
-  );
-}
-
-function Paste({ onDone }: { onDone: () => void }) {
-  const [text, setText] = useState('');
-  const act = useAct();
-  const take = () => act.run(async () => {
-    await post(confirmationOf(text, location.origin));
-    onDone();
-  });
-  return (
-    <>
-      <p role="status">The server has printed a link in its terminal. Open it in this browser within ten minutes, or paste it here. If you don’t run the server, ask the person who does.</p>
-      <Field label="The link" placeholder="Paste it here" value={text} onValue={setText} inputMode="url" autoComplete="off" autoCapitalize="none" spellcheck={false} />
-      <Button wide busy={act.busy} disabled={text.trim() === ''} onClick={() => void take()}>
-        Confirm
-      </Button>
-      <Problem of={act.problem} />
-    </>
-  );
 }

@@ -8,6 +8,7 @@ import { List, Row } from '../ui/Row';
 import { Screen } from '../ui/Screen';
 import { nameFor } from './Person';
 import { leave } from './wayback';
+import { t } from '../words';
 
 // More is who is signed in, and the way to everything that isn't in the bar.
 export default function More() {
@@ -15,20 +16,20 @@ export default function More() {
   if (!who) return null;
   const name = nameFor(who.identity.user_id);
   return (
-    <Screen title="More">
-      <List label="More">
+    <Screen title={t('section.more')}>
+      <List label={t('section.more')}>
         <Row
           start={<Avatar id={who.identity.user_id} name={name} />}
           title={name}
           sub={`${who.identity.email ?? bare(who.identity.user_id)} · ${bare(who.tenant_id)}`}
         />
         {entries.value.map(({ to, label, icon }) => (
-          <Row key={to} to={to} start={<Icon name={icon} />} title={label} current={`${place.value.path}/`.startsWith(`${to}/`)} />
+          <Row key={to} to={to} start={<Icon name={icon} />} title={t(label)} current={`${place.value.path}/`.startsWith(`${to}/`)} />
         ))}
-        <Row onClick={() => void signOut()} start={<Icon name="signout" />} title="Sign out" />
+        <Row onClick={() => void signOut()} start={<Icon name="signout" />} title={t('signout.action')} />
       </List>
     </Screen>
   );
 }
 
-const signOut = () => leave({ title: 'Sign out?', text: 'What this device keeps for reading without a network is deleted, and so is what wasn’t sent yet.', action: 'Sign out' });
+const signOut = () => leave({ title: t('signout.title'), text: t('signout.text'), action: t('signout.action') });

@@ -1,7 +1,8 @@
 // Making a room, which one then owns.
 
 import { useRef, useState } from 'preact/hooks';
-import { ApiError, at, newKey, patch, post, said } from '../api';
+import { ApiError, at, newKey, patch, post } from '../api';
+import { said } from '../said';
 import { go } from '../router';
 import { store } from '../store';
 import type { RoomPolicy, RoomSummary } from '../types';
@@ -10,6 +11,7 @@ import { Choice, Field } from '../ui/Field';
 import { Screen } from '../ui/Screen';
 import { failed } from '../ui/Toast';
 import { joinRules } from './room/rules';
+import { t } from '../words';
 
 export default function NewRoom() {
   const [name, setName] = useState('');
@@ -24,7 +26,7 @@ export default function NewRoom() {
     key.current = newKey();
   };
   const make = async () => {
-    const wrong = name.trim() === '' ? 'A room needs a name' : '';
+    const wrong = name.trim() === '' ? t('newroom.needsname') : '';
     setError(wrong);
     if (wrong) return field.current?.focus();
     setBusy(true);
@@ -32,12 +34,12 @@ export default function NewRoom() {
       go(`/ui/rooms/${await found(name.trim(), join, key.current)}`, { replace: true });
     } catch (problem) {
       setBusy(false);
-      setError(problem instanceof ApiError && problem.code === 'conflict' ? 'There is a room with that id: choose another name' : said(problem));
+      setError(problem instanceof ApiError && problem.code === 'conflict' ? t('newroom.taken') : said(problem));
       field.current?.focus();
     }
   };
   return (
-    <Screen title="New room" above="/ui/">
+    <Screen title={t('newroom.title')} above="/ui/">
       <section class="section">
         <form
           class="stack"
@@ -47,11 +49,11 @@ export default function NewRoom() {
             void make();
           }}
         >
-          <Field label="Name" value={name} onValue={rename} error={error} hint={hintFor(name)} input={field} maxLength={128} autoComplete="off" required />
-          <Choice label="Who may come in" value={join} options={joinRules} onValue={setJoin} />
-          <p class="hint">Messages are kept until the room’s owners decide otherwise. You can change the rule later.</p>
+          <Field label={t('newroom.name')} value={name} onValue={rename} error={error} input={field} maxLength={128} autoComplete="off" required />
+          <Choice label={t('newroom.who')} value={join} options={joinRules()} onValue={setJoin} />
+          <p class="hint">{t('newroom.note')}</p>
           <Button kind="primary" type="submit" busy={busy}>
-            Make the room
+            {t('newroom.action')}
           </Button>
         </form>
       </section>
@@ -65,11 +67,4 @@ async function found(name: string, join: RoomPolicy['join'], key: string): Promi
   if (join !== 'invite') await patch(at`/api/rooms/${room.room_id}/policy`, { join }).catch(failed);
   await store.value?.refresh();
   return room.room_id;
-}
-
-// hintFor shows the id that the server makes of a name.
-function hintFor(name: string): string {
-  const slug = name.trim().toLowerCase().replace(/[ \t]/g, '-').replace(/[^a-z0-9-]/g, '').slice(0, 50);
-  if (name.trim() === '') return 'Its id comes from the name.';
-  return /[^-]/.test(slug) ? `Its id will be r:${slug}` : 'Its id will be a short hash of the name.';
 }

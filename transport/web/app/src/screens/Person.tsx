@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { me } from '../session';
 import { store } from '../store';
 import { nameOf } from '../text';
+import { t } from '../words';
 
 // nameFor is what to call somebody, as far as this device knows them.
 export function nameFor(id: string): string {
@@ -15,7 +16,7 @@ export function nameFor(id: string): string {
 export const hasLeft = (id: string) => store.value?.people.byId.value.get(id)?.left ?? false;
 
 // orLeft is what stands behind the name of somebody who has left.
-export const orLeft = (id: string) => (hasLeft(id) ? ' (left)' : '');
+export const orLeft = (id: string) => (hasLeft(id) ? ` ${t('person.left')}` : '');
 
 // isNoMember tells so of a person whose id this device may not know at all.
 export const isNoMember = (id: string) => hasLeft(id) || (store.value?.people.lacking.value.has(id) ?? false);

@@ -16,6 +16,7 @@ import { Inside, Leave, myself } from './members/Inside';
 import type { Of } from './members/of';
 import { NotIn } from './room/NotIn';
 import { Policy } from './room/Policy';
+import { t } from '../words';
 
 export default function RoomMembers({ params }: ScreenProps) {
   const id = params.id!;
@@ -23,7 +24,7 @@ export default function RoomMembers({ params }: ScreenProps) {
   const mine = data && myself(data.members);
   const lost = mine && store.value?.synced.value && !store.value.rooms.get(id)?.member;
   return (
-    <Screen title="Members" above={`/ui/rooms/${id}`} sub={data?.room.name ?? store.value?.rooms.get(id)?.name ?? bare(id)}>
+    <Screen title={t('roommembers.title')} above={`/ui/rooms/${id}`} sub={data?.room.name ?? store.value?.rooms.get(id)?.name ?? bare(id)}>
       {!data && (problem ? <Failed problem={problem} onRetry={reload} /> : <Spinner />)}
       {lost && <NotIn />}
       {data && !lost && (
@@ -33,7 +34,7 @@ export default function RoomMembers({ params }: ScreenProps) {
           <Policy room={data.room} owner={mine?.role === 'owner'} onChanged={reload} />
           <Heir of={ofRoom(data.room)} agreement={`a:room:${data.room.room_id}`} heir={data.room.heir} owner={mine?.role === 'owner' && since === null} onChanged={reload} />
           <Way to={`a:room:${data.room.room_id}`} />
-          {mine && <Leave of={ofRoom(data.room)} back={data.room.policy.join === 'tenant' ? 'You may come back.' : 'To come back, an owner has to add you.'} onLeft={left} />}
+          {mine && <Leave of={ofRoom(data.room)} back={t(data.room.policy.join === 'tenant' ? 'roommembers.back.tenant' : 'roommembers.back.invite')} onLeft={left} />}
         </>
       )}
     </Screen>

@@ -1,72 +1,110 @@
-// The rooms one is in, the one with the latest message first, and those one may join.
+// The rooms one is in, the one with the latest message first, and those one may join. Only
+// what is in view is drawn, so that thousands of rooms cost no more than ten.
 
 import './Rooms.css';
-import { useEffect, useState } from 'preact/hooks';
+import type { TargetedKeyboardEvent } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { open } from '../commands';
+import { parts } from '../order';
 import { go, place } from '../router';
 import { store } from '../store';
 import type { RoomView } from '../store/rooms';
 import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
-import { List } from '../ui/Row';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
+import { unread } from '../ui/title';
 import { toast } from '../ui/Toast';
+import { VirtualList, type VirtualHandle } from '../ui/VirtualList';
+import { t, type Key } from '../words';
 import { useLine } from './line';
 import { RoomRow } from './room/RoomRow';
+import { roving } from './rooms/roving';
 import { AddPasskey } from './AddPasskey';
 
 // many is from how many rooms on a search helps.
 const many = 5;
 
+const headings = { direct: 'rooms.direct', rooms: 'rooms.rest', joinable: 'rooms.joinable' } satisfies Record<string, Key>;
+
+// Line is what a row of the list shows: a heading, or a room.
+type Line = { id: string; heading: Key } | { id: string; room: RoomView };
+
 export default function Rooms() {
   const now = store.value;
   const [sought, setSought] = useState('');
   const line = useLine(now);
-  useAppBadge(now?.rooms.unread.value ?? 0);
+  useBadges(now?.rooms.unread.value ?? 0);
   useRestored(now?.restored.value ?? 0);
   const [mine, others] = [now?.rooms.mine.value ?? [], now?.rooms.others.value ?? []];
-  const found = [mine, others].map((rooms) => rooms.filter((room) => matches(room, sought))) as [RoomView[], RoomView[]];
   const waiting = !now || (mine.length === 0 && !now.synced.value);
   return (
-    <Screen title="Rooms" sub={line} actions={<Button kind="quiet" icon="plus" label="New room" onClick={() => go('/ui/new-room')} />}>
+    <Screen title={t('rooms.title')} sub={line} fixed actions={<Actions />}>
       <AddPasskey />
       {mine.length + others.length >= many && <Search value={sought} onValue={setSought} />}
-      {waiting ? <Spinner /> : <Found mine={found[0]} others={found[1]} sought={sought} />}
+      {waiting ? <Spinner /> : <Found mine={mine} others={others} sought={sought} />}
     </Screen>
   );
 }
 
-function Found({ mine, others, sought }: { mine: RoomView[]; others: RoomView[]; sought: string }) {
-  const path = place.value.path;
-  const rows = (rooms: RoomView[]) => rooms.map((room) => <RoomRow key={room.room_id} room={room} current={`${path}/`.startsWith(`/ui/rooms/${room.room_id}/`)} />);
-  if (mine.length + others.length === 0) {
-    return (
-      <Empty icon="room" title={sought ? 'No room has that name' : 'No rooms yet'}>
-        {!sought && (
-          <Button kind="primary" onClick={() => go('/ui/new-room')}>
-            Make the first one
-          </Button>
-        )}
-      </Empty>
-    );
-  }
+function Actions() {
   return (
     <>
-      {mine.length > 0 && <List label="Your rooms">{rows(mine)}</List>}
-      {others.length > 0 && (
-        <>
-          <h2 class="list-title">Rooms you may join</h2>
-          <List label="Rooms you may join">{rows(others)}</List>
-        </>
-      )}
+      <Button kind="quiet" icon="search" label={t('palette.title')} onClick={() => (open.value = 'palette')} />
+      <Button kind="quiet" icon="plus" label={t('rooms.new')} onClick={() => go('/ui/new-room')} />
     </>
   );
 }
 
+function Found({ mine, others, sought }: { mine: readonly RoomView[]; others: readonly RoomView[]; sought: string }) {
+  const lines = useMemo(() => linesOf(mine, others, sought), [mine, others, sought]);
+  const handle = useRef<VirtualHandle>(null);
+  const path = `${place.value.path}/`;
+  if (lines.length === 0) {
+    return (
+      <Empty icon="room" title={t(sought ? 'rooms.notfound' : 'rooms.none')}>
+        {!sought && (
+          <>
+            <p>{t('rooms.none.hint')}</p>
+            <Button kind="primary" onClick={() => go('/ui/new-room')}>
+              {t('rooms.none.action')}
+            </Button>
+          </>
+        )}
+      </Empty>
+    );
+  }
+  const rooms = lines.flatMap((line) => ('room' in line ? [line.room] : []));
+  return (
+    <div class="rooms" onKeyDown={(e) => roving(e, rooms, handle.current)}>
+      <VirtualList items={lines} keyOf={(line) => line.id} estimate={64} label={t('rooms.list')} handle={handle}>
+        {(line) => ('room' in line ? <RoomRow room={line.room} current={path.startsWith(`/ui/rooms/${line.room.room_id}/`)} /> : <h2 class="list-title">{t(line.heading)}</h2>)}
+      </VirtualList>
+    </div>
+  );
+}
+
+// linesOf are the rows of the list. One part needs no heading, unless it is of rooms that
+// one isn't in.
+function linesOf(mine: readonly RoomView[], others: readonly RoomView[], sought: string): Line[] {
+  const wanted = (rooms: readonly RoomView[]) => rooms.filter((room) => matches(room, sought));
+  const found = parts(wanted(mine), wanted(others));
+  const bare = found[0]?.id === 'rooms';
+  return found.flatMap(({ id, rooms }): Line[] => {
+    const rows = rooms.map((room): Line => ({ id: room.room_id, room }));
+    return bare && id === 'rooms' ? rows : [{ id, heading: headings[id] }, ...rows];
+  });
+}
+
 function Search({ value, onValue }: { value: string; onValue: (value: string) => void }) {
+  const leave = (e: TargetedKeyboardEvent<HTMLInputElement>) => {
+    if (e.key !== 'Escape' || value === '') return;
+    e.preventDefault(); // which else marks the room as read
+    onValue('');
+  };
   return (
     <div class="search" role="search">
-      <input class="input" type="search" dir="auto" aria-label="Search rooms" placeholder="Search rooms" value={value} onInput={(e) => onValue(e.currentTarget.value)} onKeyDown={(e) => e.key === 'Escape' && onValue('')} />
+      <input class="input" type="search" dir="auto" aria-label={t('rooms.search')} placeholder={t('rooms.search')} value={value} onInput={(e) => onValue(e.currentTarget.value)} onKeyDown={leave} />
     </div>
   );
 }
@@ -75,13 +113,16 @@ function matches(room: RoomView, sought: string): boolean {
   return room.name.toLocaleLowerCase().includes(sought.trim().toLocaleLowerCase());
 }
 
-// useAppBadge shows the number of unread messages on the installed app's icon, soon
-// after it has changed.
-function useAppBadge(n: number) {
+// useBadges shows the number of unread messages on the installed app's icon, soon after it
+// has changed, and before the page's title, for who looks at another tab.
+function useBadges(n: number) {
   useEffect(() => {
     const { setAppBadge } = navigator as Navigator & { setAppBadge?: (n: number) => Promise<void> };
     const timer = setTimeout(() => void setAppBadge?.call(navigator, n).catch(() => undefined), 500);
     return () => clearTimeout(timer);
+  }, [n]);
+  useEffect(() => {
+    unread.value = n;
   }, [n]);
 }
 
@@ -89,6 +130,6 @@ function useAppBadge(n: number) {
 // be missing.
 function useRestored(times: number) {
   useEffect(() => {
-    if (times > 0) toast('The server was set back to an earlier state. Everything was read anew.', { sticky: true });
+    if (times > 0) toast(t('app.restored'), { sticky: true });
   }, [times]);
 }

@@ -1,28 +1,32 @@
 import { useState } from 'preact/hooks';
-import { query, said } from '../api';
+import { query } from '../api';
+import { said } from '../said';
+import { chosen } from '../device';
 import { doorOf } from '../door';
 import { passkeysWork, signInWithPasskey } from '../passkey';
 import { check, ended, ways } from '../session';
 import { Problem } from '../ui/Await';
 import { Button } from '../ui/Button';
 import { Failed } from '../ui/Empty';
-import { Field } from '../ui/Field';
+import { Field, Select } from '../ui/Field';
 import { Spinner } from '../ui/Spinner';
 import { useAct } from '../ui/useAct';
 import { useLoad } from '../ui/useLoad';
+import { language, t } from '../words';
+import { languages, type Language } from '../words/locale';
 
 // SignIn stands in place of any screen while nobody is signed in; the address
 // stays, so that one arrives where one wanted to go.
-export function SignIn() {
+export default function SignIn() {
   const { data, problem, reload } = useLoad(ways);
   return (
     <main class="entrance" data-current="true">
       <img src="/ui/icon.svg" alt="" width="72" height="72" />
-      <h1>Sign in to UBL</h1>
-      <p class="lead">Rooms for people and agents, with a receipt for every action.</p>
+      <h1>{t('signin.title')}</h1>
+      <p class="lead">{t('signin.lead')}</p>
       {ended.value && (
         <p class="notice" role="status">
-          You were signed out: you ended this session elsewhere, or an owner removed you. What this device kept is deleted, unsent messages too.
+          {t('signin.ended')}
         </p>
       )}
       {problem ? <Failed problem={problem} onRetry={reload} /> : !data ? <Spinner /> : null}
@@ -31,12 +35,13 @@ export function SignIn() {
           {data.passkeys && passkeysWork && <Passkey />}
           {data.oidc.map(({ id, name }) => (
             <a key={id} class="button plain wide" href={`/auth/oidc/${encodeURIComponent(id)}/start${query({ return: wanted() })}`}>
-              Continue with {name}
+              {t('signin.with', { name })}
             </a>
           ))}
         </div>
       )}
       <Links />
+      <Languages />
     </main>
   );
 }
@@ -49,10 +54,10 @@ function Passkey() {
   return (
     <>
       <Button kind="primary" icon="key" wide busy={act.busy} onClick={() => void act.run(() => signInWithPasskey().then(check))}>
-        Sign in with a passkey
+        {t('signin.passkey')}
       </Button>
       <Problem of={act.problem} />
-      {act.problem ? <p class="soft">Is your passkey on a phone or a key? Choose that in what the browser shows. Otherwise sign in with a link, as below.</p> : null}
+      {act.problem ? <p class="soft">{t('signin.passkey.where')}</p> : null}
     </>
   );
 }
@@ -76,8 +81,8 @@ function Paste() {
       }}
     >
       <Field
-        label="Your link"
-        placeholder="Paste it here"
+        label={t('signin.link.field')}
+        placeholder={t('signin.link.paste')}
         value={text}
         onValue={(now) => {
           setText(now);
@@ -90,7 +95,7 @@ function Paste() {
         spellcheck={false}
       />
       <Button type="submit" wide disabled={text.trim() === ''}>
-        Open
+        {t('signin.link.open')}
       </Button>
     </form>
   );
@@ -99,15 +104,25 @@ function Paste() {
 function Links() {
   return (
     <section class="links" aria-labelledby="links">
-      <h2 id="links">With a link</h2>
-      <p>A link signs you in once. Afterwards this device can keep a passkey.</p>
+      <h2 id="links">{t('signin.link')}</h2>
+      <p>{t('signin.link.once')}</p>
       <Paste />
       <ul>
-        <li>Were you invited? Open the invitation that you were sent.</li>
-        <li>Do you run this server? It prints a link when it starts.</li>
-        <li>Did you come by an invitation, and have no passkey and no provider? Its link works once: ask an owner to remove you and invite you again. You get a new id.</li>
-        <li>Otherwise ask an owner to invite you.</li>
+        <li>{t('signin.invited')}</li>
+        <li>{t('signin.operator')}</li>
+        <li>{t('signin.stuck')}</li>
+        <li>{t('signin.otherwise')}</li>
       </ul>
     </section>
+  );
+}
+
+// Languages is for who can't read the one that the browser asked for.
+function Languages() {
+  const options = Object.entries(languages).map(([value, { name }]) => ({ value: value as Language, label: name }));
+  return (
+    <div class="language">
+      <Select label={t('signin.language')} value={language.value} options={options} onValue={(value) => (chosen.value = value)} />
+    </div>
   );
 }

@@ -5,6 +5,7 @@ import { online } from '../device';
 import { opened } from '../store';
 import { Time } from '../ui/Bits';
 import { useLoad, type Loaded } from '../ui/useLoad';
+import { rich } from '../words';
 
 export interface Kept<T> extends Loaded<T> {
   // since is when what is shown was read, where the server can't be asked now; else null.
@@ -35,7 +36,7 @@ export function Since({ at }: { at: number | null }) {
   if (at === null) return null;
   return (
     <p class="notice" role="status">
-      The server can’t be reached. You read this <Time at={new Date(at).toISOString()} as="ago" />.
+      {rich('app.since', { time: <Time at={new Date(at).toISOString()} as="ago" /> })}
     </p>
   );
 }

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { online } from '../device';
 import type { Store } from '../store/sync';
+import { t } from '../words';
 
 // calm is how long a line may be away before that is worth a word, in ms.
 const calm = 1500;
@@ -17,6 +18,6 @@ export function useLine(store: Store | null): string | null {
     return () => clearTimeout(timer);
   }, [away]);
   if (!online.value) return null; // which stands above every screen
-  if (away && long) return 'Connecting…';
-  return store?.full.value ? 'No space left on this device' : null;
+  if (away && long) return t('app.connecting');
+  return store?.full.value ? t('app.full') : null;
 }

@@ -8,18 +8,17 @@ import { me } from '../session';
 import { signOut } from '../store';
 import { ask, type Question } from '../ui/Dialog';
 import { failed, toast } from '../ui/Toast';
+import { t } from '../words';
 
 // lacksWayBack tells that who is signed in has no way to sign in again.
 export const lacksWayBack = async () => me.peek()?.identity.unproven === true && (await passkeys()).passkeys.length === 0;
 
-const stuck = 'You can’t sign out now: the server has to end the session, and it can’t be reached. You are still signed in, and nothing was deleted.';
-
 // leave asks whether the person means to sign out, and has it done. Where the server can't
 // be reached it says so instead of asking.
 export async function leave(question: Question, everywhere = false): Promise<void> {
-  if (!(await answers())) return toast(stuck, { kind: 'bad' });
+  if (!(await answers())) return toast(t('wayback.stuck'), { kind: 'bad' });
   const sure = await ask({ ...question, text: question.text + (await warning()) });
-  if (sure) await signOut(everywhere).catch((problem: unknown) => (isOffline(problem) ? toast(stuck, { kind: 'bad' }) : failed(problem)));
+  if (sure) await signOut(everywhere).catch((problem: unknown) => (isOffline(problem) ? toast(t('wayback.stuck'), { kind: 'bad' }) : failed(problem)));
 }
 
 // answers tells whether the server can be reached, in a few seconds at most.
@@ -32,4 +31,4 @@ const answers = () =>
 const isOffline = (problem: unknown) => problem instanceof ApiError && problem.code === 'offline';
 
 // warning is what signing out means for who lacks a way back, '' for all others.
-export const warning = async () => ((await lacksWayBack().catch(() => false)) ? ' You have no passkey and no provider: you can’t come back. Add a passkey first (More, Settings).' : '');
+export const warning = async () => ((await lacksWayBack().catch(() => false)) ? ` ${t('wayback.warning')}` : '');

@@ -3,6 +3,7 @@
 // the tab takes its place, and the app works as long as it has a network.
 
 import type { Former, Member, Message, RoomSummary } from '../types';
+import type { Count } from './reading';
 
 // RoomRow is a room of which one is a member, as far as it is known here. Messages
 // below available_from are gone for good; 0 where that isn't known.
@@ -12,6 +13,7 @@ export interface RoomRow extends RoomSummary {
   last_message: Message | null;
   messages?: number; // among the entries up to last_seq, absent where that isn't known
   available_from: number;
+  count?: Count; // absent where the server doesn't count
 }
 
 // Known is a member, or who was one: of those the server tells the name alone, and this

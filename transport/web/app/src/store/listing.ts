@@ -8,6 +8,7 @@ import type { Batch, Commit } from './batch';
 import type { Change, Db, RoomRow } from './db';
 import type { Env } from './env';
 import type { Rooms } from './rooms';
+import { countOf } from './reading';
 import { bare } from '../text';
 
 // again is after how long a list is asked for once more that didn't come, in ms.
@@ -24,6 +25,8 @@ interface Anchor {
 export interface Reader {
   commit: Commit;
   keep(changes: Change[]): Promise<void>;
+  // behind tells how far the server knows that one has read.
+  behind(roomId: string, seq: number): void;
   // replaced is called when the server isn't what it was.
   replaced(): Promise<void>;
 }
@@ -116,16 +119,17 @@ export class Listing {
   }
 
   // take finds the rooms that are gone among those known before the list was asked for:
-  // others have come since. What was written before this device was used first counts
-  // as read.
+  // others have come since. Where the server doesn't say how far one has read, what was
+  // written before this device was used first counts as read.
   private take(entries: RoomEntry[], before: string[]): Promise<void> {
     const rooms = entries.map((e): RoomRow => ({
       room_id: e.room_id, name: e.alike ? `${e.name} (${bare(e.room_id)})` : e.name, mode: e.mode, created_at: e.created_at, member: e.member,
-      last_seq: e.last_seq ?? 0, last_message: e.last_message ?? null, messages: e.messages, available_from: 0,
+      last_seq: e.last_seq ?? 0, last_message: e.last_message ?? null, messages: e.messages, available_from: 0, count: countOf(e),
     }));
     const listed = new Set(rooms.filter((r) => r.member).map((r) => r.room_id));
     const gone = before.filter((id) => !listed.has(id));
-    const marks = this.first ? rooms.map((r) => ({ room_id: r.room_id, seq: r.last_seq })) : [];
+    const marks = entries.flatMap(({ room_id, read, last_seq = 0 }) => (read ? [{ room_id, seq: read.read_seq }] : this.first ? [{ room_id, seq: last_seq }] : []));
+    for (const { room_id, read, member } of entries) if (member && read) this.reader.behind(room_id, read.read_seq);
     return this.reader.commit({ rooms, gone, marks });
   }
 

@@ -6,12 +6,14 @@ import type { Message } from '../types';
 import type { Batch } from './batch';
 import type { Change, Draft, ReadMark, RoomRow } from './db';
 import { isActed, isMessage, isNews } from './entries';
+import { counted } from './reading';
 
 // RoomView is a room as a list shows it. The same object stays for as long as nothing
 // about the room changes.
 export interface RoomView extends RoomRow {
   read_seq: number; // up to where one has read
   unread: number; // messages, whatever else came
+  mentions: number; // among them those for oneself
   draft: Draft | null;
 }
 
@@ -79,11 +81,12 @@ export class Rooms {
   private take(room_id: string, news: Message[], changes: Change[], touched: Set<string>) {
     const row = this.rows.get(room_id);
     const read = row !== undefined && (this.marks.get(room_id)?.seq ?? 0) >= row.last_seq;
-    const next = { last_seq: row?.last_seq ?? 0, messages: row?.messages, last_message: row?.last_message ?? null };
+    const next = { last_seq: row?.last_seq ?? 0, messages: row?.messages, last_message: row?.last_message ?? null, count: row?.count };
     let own: ReadMark | null = null;
     for (const m of [...news].sort((a, b) => a.room_seq - b.room_seq)) {
       const step = m.room_seq - next.last_seq; // more than 1 behind a hole, which may hold messages
       if (step > 0 && next.messages !== undefined) next.messages += step - (isMessage(m) ? 0 : 1);
+      next.count &&= counted(next.count, m, this.me);
       next.last_seq = Math.max(next.last_seq, m.room_seq);
       if (isNews(m) && m.room_seq >= (next.last_message?.room_seq ?? 0)) next.last_message = m;
       if (m.sender_id === this.me && !isActed(m)) own = { room_id, seq: m.room_seq, messages: step > 0 ? next.messages : undefined };
@@ -101,6 +104,7 @@ export class Rooms {
     this.marks.set(room_id, value);
     changes.push({ put: 'marks', value });
     touched.add(room_id);
+    if (row?.count && seq >= row.last_seq) this.put({ ...row, count: { read_seq: seq, unread: 0, mentions: 0, upTo: row.last_seq } }, changes, touched);
   }
 
   private draft(draft: Draft, changes: Change[], touched: Set<string>) {
@@ -132,17 +136,22 @@ function newer(old: RoomRow | undefined, row: RoomRow): RoomRow {
     last_seq: last.last_seq,
     last_message: last.last_message,
     messages: last.messages,
+    count: last === row || !old.count ? row.count : old.count,
     available_from: Math.max(old.available_from, row.available_from),
   };
 }
 
-// view counts what is unread: as the counts of messages tell, and where one isn't known every
-// entry; never what the server no longer keeps.
+// view has what is unread as the server counts it. Where one has read on since, or it doesn't
+// count, the numbers of messages tell, and where one isn't known every entry counts; never
+// what the server no longer keeps.
 function view(row: RoomRow, mark: ReadMark, draft: Draft | null): RoomView {
+  const { count } = row;
   const entries = row.last_seq - Math.max(mark.seq, row.available_from - 1);
   const known = row.messages !== undefined && mark.messages !== undefined;
-  const unread = Math.max(0, known ? Math.min(entries, row.messages! - mark.messages!) : entries);
-  return { ...row, read_seq: mark.seq, unread, draft };
+  const here = Math.max(0, known ? Math.min(entries, row.messages! - mark.messages!) : entries);
+  const unread = !count ? here : mark.seq <= count.read_seq ? count.unread : Math.min(count.unread, here);
+  const mentions = !count ? 0 : mark.seq <= count.read_seq ? count.mentions : Math.min(count.mentions, unread);
+  return { ...row, read_seq: mark.seq, unread, mentions, draft };
 }
 
 function latestFirst(a: RoomView, b: RoomView): number {

@@ -21,6 +21,7 @@ import { Listing } from './listing';
 import { RoomWindow } from './messages';
 import { Outbox } from './outbox';
 import { People } from './people';
+import { Reading } from './reading';
 import { Rooms } from './rooms';
 import { membersOf, Shelf } from './shelf';
 import { Stream } from './stream';
@@ -83,6 +84,7 @@ export class Store {
 
   private readonly listing: Listing;
   private readonly drafts: Drafts;
+  private readonly reading: Reading;
   private readonly history: History;
   private readonly stream: Stream;
   private readonly leader: Leader;
@@ -103,9 +105,10 @@ export class Store {
     const write = (changes: Change[]) => (this.stopped ? Promise.resolve() : this.keep(changes));
     this.shelf = new Shelf(env, db, write);
     this.unsaved = new Unsaved(db, write);
+    this.reading = new Reading(env);
     this.history = new History(env, db, (id, floor) => this.raise(id, floor));
     this.drafts = new Drafts(env, name, this.commit);
-    this.listing = new Listing(env, this.rooms, { commit: this.commit, keep: (changes) => this.keep(changes), replaced: () => this.replaced() });
+    this.listing = new Listing(env, this.rooms, { commit: this.commit, keep: (changes) => this.keep(changes), behind: (id, seq) => this.behind(id, seq), replaced: () => this.replaced() });
     this.synced = this.listing.synced;
     this.stream = new Stream(env, { opened: () => void this.opened(), take: (events, cursor) => this.take(events, cursor) });
     this.connection = this.stream.connection;
@@ -128,7 +131,10 @@ export class Store {
         if (this.leader.leading.value) this.leader.tell(this.awake());
       }),
       this.env.onWake(() => this.wake()),
-      this.env.onHide(() => this.drafts.leave()),
+      this.env.onHide(() => {
+        this.drafts.leave();
+        this.reading.leave();
+      }),
     );
   }
 
@@ -141,6 +147,7 @@ export class Store {
     this.leader.stop();
     this.listing.stop();
     this.people.stop();
+    this.reading.stop();
     for (const window of this.windows) window.close();
     this.db.close();
   }
@@ -201,6 +208,13 @@ export class Store {
     const left = window?.messagesIn(end + 1, room.last_seq);
     const messages = room.messages === undefined || left === undefined ? undefined : room.messages - left;
     void this.commit({ marks: [{ room_id: roomId, seq: end, messages }] });
+    this.reading.note(roomId, end);
+  }
+
+  // behind has the server told what it doesn't know of how far one has read here.
+  private behind(roomId: string, seq: number) {
+    const room = this.rooms.get(roomId);
+    if (room && room.read_seq > seq) this.reading.note(roomId, room.read_seq);
   }
 
   // draft is what was written in a room and not sent; null where there is nothing.
@@ -329,6 +343,7 @@ export class Store {
     const batch: Batch = { messages: [], rooms: [], gone: [] };
     const also: Change[] = [];
     const joined: RoomEvent[] = [];
+    let read = false; // on another device, and not all
     for (const event of events) {
       if (event.event === 'message.created') batch.messages!.push(event.payload.message);
       else if (event.event === 'entry.created') batch.messages!.push(rowOf(event.payload.entry));
@@ -336,6 +351,7 @@ export class Store {
       else if (event.event === 'room.gap') this.raise(event.room_id, event.payload.available_from);
       else if (event.event === 'room.member_joined') joined.push(event);
       else if (event.event === 'room.left') batch.gone!.push(event.room_id);
+      else if (event.event === 'room.read') read = this.heard(batch, event.room_id, event.payload.read_seq) || read;
     }
     if (id !== null && id !== this.cursor?.id) {
       this.cursor = { id, at: this.env.now() };
@@ -343,10 +359,18 @@ export class Store {
     }
     const known = (id: string) => (this.rooms.row(id)?.member && !batch.gone!.includes(id)) || batch.rooms!.some((r) => r.room_id === id);
     const strange = [...batch.messages!, ...joined].some((of) => !known(of.room_id));
-    if (strange || batch.gone!.length > 0) void this.refresh(); // a room that was left may be one to join
+    if (strange || read || batch.gone!.length > 0) void this.refresh(); // a room that was left may be one to join
     this.people.meet(batch.messages!.map((m) => m.sender_id));
     also.push(...this.listing.follow(batch.messages!));
     return this.change(batch, also).then(() => this.redact(batch.messages!));
+  }
+
+  // heard takes a mark of another device, and tells whether only the server knows the count then.
+  private heard(batch: Batch, room_id: string, seq: number): boolean {
+    const row = this.rooms.row(room_id);
+    const known = this.rooms.get(room_id)?.read_seq ?? 0;
+    if (seq > known) (batch.marks ??= []).push({ room_id, seq });
+    return row?.count !== undefined && seq > known && seq < row.last_seq;
   }
 
   // redact leaves nothing of what was taken away. A room's last message may be among it.

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { t } from '../words';
 
 const spoken = signal<{ n: number; text: string }[]>([]);
 let last = 0;
@@ -17,7 +18,7 @@ export function silence(): void {
 // Announcer is what screen readers watch; the app has one.
 export function Announcer() {
   return (
-    <div class="hidden" role="log" aria-live="polite" aria-label="New messages">
+    <div class="hidden" role="log" aria-live="polite" aria-label={t('do.news')}>
       {spoken.value.map((s) => (
         <p key={s.n} dir="auto">
           {s.text}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { said } from '../api';
+import { said } from '../said';
 import { Failed } from './Empty';
 import { Spinner } from './Spinner';
 import type { Loaded } from './useLoad';

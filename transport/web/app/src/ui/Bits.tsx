@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ago, brief, clock, date, end, full } from '../time';
 import { short } from '../text';
+import { t } from '../words';
 import { Button } from './Button';
 import { failed } from './Toast';
 
@@ -28,7 +29,7 @@ export function Hash({ value }: { value: string }) {
 }
 
 // Copy puts a text on the clipboard.
-export function Copy({ text, label = 'Copy', wide }: { text: string; label?: string; wide?: boolean }) {
+export function Copy({ text, label = t('do.copy'), wide }: { text: string; label?: string; wide?: boolean }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
     try {
@@ -36,12 +37,12 @@ export function Copy({ text, label = 'Copy', wide }: { text: string; label?: str
       setDone(true);
       setTimeout(() => setDone(false), 2000);
     } catch {
-      failed(new Error('this browser doesn’t let pages copy here: select the text instead'));
+      failed(new Error(t('do.copy.failed')));
     }
   };
   return (
     <Button icon={done ? 'check' : 'copy'} wide={wide} onClick={copy}>
-      {done ? 'Copied' : label}
+      {done ? t('do.copied') : label}
     </Button>
   );
 }
@@ -59,7 +60,7 @@ export function Secret({ label, text }: { label: string; text: string }) {
 }
 
 // Badge is a word or number that stands out.
-export function Badge({ kind = 'neutral', children }: { kind?: 'neutral' | 'accent' | 'good' | 'bad' | 'warn'; children: string | number }) {
+export function Badge({ kind = 'neutral', children }: { kind?: 'neutral' | 'accent' | 'mention' | 'good' | 'bad' | 'warn'; children: string | number }) {
   return <span class={`badge ${kind}`}>{children}</span>;
 }
 

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Button } from './Button';
+import { t } from '../words';
 
 interface Props {
   title: string;
@@ -52,7 +53,7 @@ export function Dialog({ title, onClose, children, actions, onSubmit }: Props) {
       >
         <header>
           <h2 id={id}>{title}</h2>
-          <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+          <Button kind="quiet" icon="close" label={t('do.close')} onClick={onClose} />
         </header>
         <div class="content">{children}</div>
         {actions && <footer>{actions}</footer>}
@@ -99,7 +100,7 @@ export function Questions() {
       onSubmit={() => q.answer(true)}
       actions={
         <>
-          <Button onClick={() => q.answer(false)}>Cancel</Button>
+          <Button onClick={() => q.answer(false)}>{t('do.cancel')}</Button>
           <Button kind={q.danger ? 'danger' : 'primary'} type="submit">
             {q.action}
           </Button>

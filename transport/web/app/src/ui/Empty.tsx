@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { said } from '../api';
+import { said } from '../said';
 import { Button } from './Button';
 import { Icon, type IconName } from './Icon';
+import { t } from '../words';
 
 // Empty stands where nothing is yet, and says what can be done about it.
 export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ComponentChildren }) {
@@ -22,7 +23,7 @@ export function Failed({ problem, onRetry }: { problem: unknown; onRetry?: () =>
       <p class="title">{said(problem)}</p>
       {onRetry && (
         <Button icon="refresh" onClick={onRetry}>
-          Try again
+          {t('do.retry')}
         </Button>
       )}
     </div>

@@ -1,4 +1,5 @@
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Link } from '../router';
 
 interface RowProps {
@@ -15,10 +16,19 @@ interface RowProps {
   meta?: ComponentChildren;
   end?: ComponentChildren;
   current?: boolean;
+  // within is a row of a list whose items are made by itself, such as VirtualList.
+  within?: boolean;
+  // lit is the row that one has come for: it is brought into view, and stands out.
+  lit?: boolean;
 }
 
 // Row is one element of a List.
-export function Row({ to, onClick, start, title, sub, below, meta, end, current }: RowProps) {
+export function Row({ to, onClick, start, title, sub, below, meta, end, current, within, lit }: RowProps) {
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (lit) box.current?.scrollIntoView({ block: 'center' });
+  }, [lit]);
+  const Item = within ? 'div' : 'li';
   const inside = (
     <>
       {start}
@@ -30,7 +40,7 @@ export function Row({ to, onClick, start, title, sub, below, meta, end, current 
           {meta !== undefined && <span class="meta">{meta}</span>}
         </span>
         {sub !== undefined && (
-          <span class="sub" dir="auto">
+          <span class="sub" dir={typeof sub === 'string' ? 'auto' : undefined}>
             {sub}
           </span>
         )}
@@ -43,7 +53,7 @@ export function Row({ to, onClick, start, title, sub, below, meta, end, current 
     </>
   );
   return (
-    <li class="row">
+    <Item class={lit ? 'row lit' : 'row'} ref={box as never}>
       {to !== undefined ? (
         <Link class="body" to={to} aria-current={current ? 'page' : undefined}>
           {inside}
@@ -56,7 +66,7 @@ export function Row({ to, onClick, start, title, sub, below, meta, end, current 
         <div class="body">{inside}</div>
       )}
       {end !== undefined && <span class="end">{end}</span>}
-    </li>
+    </Item>
   );
 }
 

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef } from 'preact/hooks';
-import { back, place } from '../router';
-import { Beside } from './beside';
+import { back, go, place } from '../router';
+import { t } from '../words';
+import { Below, Beside } from './beside';
+import { screen } from './title';
 import { Button } from './Button';
 
 interface Props {
@@ -23,11 +25,12 @@ interface Props {
 // reader says where one is.
 export function Screen({ title, above, sub, actions, fixed, foot, children }: Props) {
   const name = useRef<HTMLHeadingElement>(null);
-  const beside = useContext(Beside);
+  const { pane, list } = useContext(Beside);
+  const below = useContext(Below);
   const { path, moved } = place.value;
   useEffect(() => {
     if (!name.current?.closest('[data-current="true"]')) return;
-    document.title = title === 'UBL' ? title : `${title} · UBL`;
+    screen.value = title;
   }, [path, title]);
   useEffect(() => {
     if (moved && name.current?.closest('[data-current="true"]')) name.current.focus({ preventScroll: true });
@@ -35,7 +38,7 @@ export function Screen({ title, above, sub, actions, fixed, foot, children }: Pr
   return (
     <div class="screen">
       <header class="head">
-        {above && <Button kind="quiet" class={above === beside ? 'back to-list' : 'back'} icon="back" label="Back" onClick={() => back(above)} />}
+        {above && <Button kind="quiet" class={backClass(pane, above === list)} icon="back" label={t('do.back')} onClick={() => back(above)} />}
         <div class="names">
           <h1 ref={name} tabIndex={-1} dir="auto">
             {title}
@@ -47,12 +50,18 @@ export function Screen({ title, above, sub, actions, fixed, foot, children }: Pr
           )}
         </div>
         {actions && <div class="actions">{actions}</div>}
+        {above && pane === 'detail' && <Button kind="quiet" class="shut" icon="close" label={t('do.close')} onClick={() => go(above)} />}
       </header>
+      {below}
       <div class={fixed ? 'middle fixed' : 'middle'}>{children}</div>
       {foot && <div class="foot">{foot}</div>}
     </div>
   );
 }
+
+// backClass tells the style where the way back is needed: a detail is closed where there is
+// room for it beside the screen, and a list that stands beside needs no way to it.
+const backClass = (pane: string, toList: boolean) => ['back', toList && 'to-list', pane === 'detail' && 'from-detail'].filter(Boolean).join(' ');
 
 // Section is a part of a screen under a heading of its own.
 export function Section({ title, actions, children }: { title: string; actions?: ComponentChildren; children: ComponentChildren }) {

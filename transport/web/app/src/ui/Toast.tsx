@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
-import { said } from '../api';
+import { said } from '../said';
 import { Button } from './Button';
+import { t } from '../words';
 
 interface Options {
   kind?: 'info' | 'bad';
@@ -34,21 +35,21 @@ const dismiss = (n: number) => (shown.value = shown.value.filter((t) => t.n !== 
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {shown.value.map((t) => (
-        <div key={t.n} class={`toast ${t.kind ?? 'info'}`}>
-          <span dir="auto">{t.text}</span>
-          {t.action && (
+      {shown.value.map((one) => (
+        <div key={one.n} class={`toast ${one.kind ?? 'info'}`}>
+          <span dir="auto">{one.text}</span>
+          {one.action && (
             <Button
               kind="quiet"
               onClick={() => {
-                t.action?.run();
-                dismiss(t.n);
+                one.action?.run();
+                dismiss(one.n);
               }}
             >
-              {t.action.label}
+              {one.action.label}
             </Button>
           )}
-          <Button kind="quiet" icon="close" label="Dismiss" onClick={() => dismiss(t.n)} />
+          <Button kind="quiet" icon="close" label={t('do.dismiss')} onClick={() => dismiss(one.n)} />
         </div>
       ))}
     </div>

@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { Failed } from './Empty';
 import { Spinner } from './Spinner';
+import { more, t } from '../words';
 
 // lazy is a component whose code is fetched when it is first shown.
 export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
@@ -15,12 +16,12 @@ export function lazy<P extends object>(load: () => Promise<{ default: ComponentT
       return <Loaded {...props} />;
     }
     const fetchIt = () =>
-      load().then(
-        (module) => {
+      Promise.all([load(), more()]).then(
+        ([module]) => {
           loaded = module.default;
           again((n) => n + 1);
         },
-        () => setProblem(new Error('this part of the app couldn’t be loaded')),
+        () => setProblem(new Error(t('app.part'))),
       );
     if (!asked) {
       setAsked(true);

@@ -5,7 +5,7 @@ import { canVerify, verifyReceipt, type Json } from '../chain';
 import { wordsFor } from '../screens/room/proof';
 import { rowOf } from '../store/entries';
 import { bare, nameOf } from '../text';
-import { ago, brief, full } from '../time';
+import { brief, date, full } from '../time';
 import type { EntryAnswer, Member, ReceiptLookup } from '../types';
 import { start, type Host } from './host';
 import { button, check, clear, el } from './page';
@@ -49,7 +49,7 @@ function list({ messages, senders = [] }: History, host: Host): HTMLElement {
 function row(m: Said, called: (id: string) => string, host: Host): HTMLElement {
   const by = el('div', { class: 'by' }, el('span', {}, el('b', { dir: 'auto' }, m.sender ?? called(m.sender_id)), ' ', el('time', { datetime: m.sent_at, title: full(m.sent_at) }, brief(m.sent_at))));
   const was = m.imported_from;
-  if (was) by.append(el('span', {}, ' (imported, was ', el('bdi', {}, was.author_name || 'somebody'), ', ', el('time', { datetime: was.at, title: full(was.at) }, ago(was.at)), ')'));
+  if (was) by.append(el('span', {}, ' (imported, was ', el('bdi', {}, was.author_name || 'somebody'), ', ', el('time', { datetime: was.at, title: full(was.at) }, date(was.at)), ')'));
   const system = m.type === 'system';
   // The server names people by their ids in what it says itself.
   const text = system ? m.body.text.replace(/u:[0-9a-f]{32}/g, called) : m.body.text;

@@ -90,7 +90,7 @@ function Shown({ of, calls, grants, onChanged }: Props & { calls: readonly Call[
               ['Kept by', <Person id={of.kept_by ?? of.created_by} />],
               ['Since', <Time at={of.created_at} as="full" />],
               ['Until', <Ends of={of} />],
-              ['Last tool call', last ? <Time at={last.at} as="full" /> : calls ? 'None among the newest 200 of the tenant' : 'Not known: the log can’t be read now'],
+              ['Last tool call', last ? <Time at={last.at} as="full" /> : calls ? 'None among the newest 200 of the organisation' : 'Not known: the log can’t be read now'],
             ]}
           />
           {living && keeps && (
@@ -172,7 +172,7 @@ function Ends({ of }: { of: ServiceToken }) {
 }
 
 async function renew(t: ServiceToken, onDone: () => void) {
-  const sure = await ask({ title: `Renew ${t.name}?`, text: 'It holds for 90 days from now. You answer for the agent from then on: it ends when you leave the tenant. It also ends when its maker leaves, who has its secret.', action: 'Renew' });
+  const sure = await ask({ title: `Renew ${t.name}?`, text: 'It holds for 90 days from now. You answer for the agent from then on: it ends when you leave the organisation. It also ends when its maker leaves, who has its secret.', action: 'Renew' });
   if (sure) await api.renew(t, false, newKey()).then(onDone, failed);
 }
 

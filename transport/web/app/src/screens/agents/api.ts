@@ -1,6 +1,7 @@
 // What the screens of agents ask of the server.
 
-import { ApiError, at, del, get, post, put, said } from '../../api';
+import { ApiError, at, del, get, post, put } from '../../api';
+import { said } from '../../said';
 import type { Call, Mandate, ServiceToken } from '../../types';
 import { kindOf, unnamed } from './mandate';
 

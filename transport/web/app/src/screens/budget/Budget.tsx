@@ -36,21 +36,21 @@ function Usage({ of: { used_today, tokens_per_day } }: { of: Bounds }) {
   return (
     <Section title="Used today">
       <p class="amount">{used_today.toLocaleString()}</p>
-      <p class="soft">{tokens_per_day > 0 ? `of ${count(tokens_per_day, 'token')}, counted from midnight UTC` : 'tokens, counted from midnight UTC; there is no bound'}</p>
+      <p class="soft">{tokens_per_day > 0 ? `of ${count(tokens_per_day, 'token')}, counted from midnight UTC` : 'tokens, counted from midnight UTC; there is no limit'}</p>
       {tokens_per_day > 0 && <meter class="spent" aria-label="Used today" min={0} max={1} high={0.8} low={0.8} optimum={0} value={Math.min(share, 1)} />}
       {share >= 1 && <p class="notice">The budget is used up: models answer again after midnight UTC.</p>}
     </Section>
   );
 }
 
-const bound = (n: number, what: string) => (n === 0 ? `No bound on ${what}` : `${n.toLocaleString()} ${what}`);
+const bound = (n: number, what: string) => (n === 0 ? `No limit on ${what}` : `${n.toLocaleString()} ${what}`);
 
 function Said({ of }: { of: Bounds }) {
   return (
-    <Section title="Bounds">
+    <Section title="Limits">
       <p>{bound(of.tokens_per_day, 'tokens a day')}.</p>
       <p>{bound(of.requests_per_minute, 'requests a minute')}.</p>
-      <p class="hint">Owners of the tenant set them.</p>
+      <p class="hint">Owners of the organisation set them.</p>
     </Section>
   );
 }
@@ -74,7 +74,7 @@ function Change({ of, onSaved }: { of: Bounds; onSaved: (answer: Answer) => void
       announce('Saved');
     });
   return (
-    <Section title="Bounds">
+    <Section title="Limits">
       <form
         class="stack narrow"
         onSubmit={(e) => {
@@ -82,8 +82,8 @@ function Change({ of, onSaved }: { of: Bounds; onSaved: (answer: Answer) => void
           if (good && changed) void save();
         }}
       >
-        <Field label="Tokens a day" inputMode="numeric" placeholder="No bound" value={tokens} onValue={setTokens} hint="Of all models together." error={perDay === undefined ? 'A whole number, or nothing' : undefined} />
-        <Field label="Requests a minute" inputMode="numeric" placeholder="No bound" value={requests} onValue={setRequests} error={perMinute === undefined ? 'A whole number up to 100,000, or nothing' : undefined} />
+        <Field label="Tokens a day" inputMode="numeric" placeholder="No limit" value={tokens} onValue={setTokens} hint="Of all models together." error={perDay === undefined ? 'A whole number, or nothing' : undefined} />
+        <Field label="Requests a minute" inputMode="numeric" placeholder="No limit" value={requests} onValue={setRequests} error={perMinute === undefined ? 'A whole number up to 100,000, or nothing' : undefined} />
         <Problem of={act.problem} />
         <div class="line">
           <Button kind="primary" type="submit" busy={act.busy} disabled={!good || !changed}>

@@ -42,7 +42,7 @@ function Answer({ w, wanted, found }: { w: string; wanted: string; found: Hits }
             start={<Icon name="document" />}
             title={<Marked text={d.title} wanted={wanted} />}
             sub={
-              <span class="snippet">
+              <span class="snippet" dir="auto">
                 <Marked text={d.snippet} wanted={wanted} />
               </span>
             }

@@ -13,7 +13,7 @@ import { useAct } from '../../ui/useAct';
 type For = 'all' | 'members';
 
 const audiences: readonly { value: For; label: string; hint: string }[] = [
-  { value: 'all', label: 'Everyone', hint: 'Every member of the tenant can read and write in it.' },
+  { value: 'all', label: 'Everyone', hint: 'Every member of the organisation can read and write in it.' },
   { value: 'members', label: 'Only its members', hint: 'Nobody else can read in it or find it. You are its first member, and its owner.' },
 ];
 

@@ -54,12 +54,12 @@ export async function versions(w: string, d: string, signal?: AbortSignal): Prom
 
 // openTo says who may work in a workspace.
 export function openTo({ container_id, physics }: Container): string {
-  if (container_id === 'w:general') return 'Everyone in the tenant';
+  if (container_id === 'w:general') return 'Everyone in the organisation';
   switch (physics.permeability) {
     case 'public':
       return 'Anyone';
     case 'open':
-      return 'Everyone in the tenant';
+      return 'Everyone in the organisation';
     case 'collaborative':
     case 'gated':
       return 'Its members';

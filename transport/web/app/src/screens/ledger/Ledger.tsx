@@ -8,6 +8,7 @@ import { Select } from '../../ui/Field';
 import { Screen } from '../../ui/Screen';
 import { Spinner } from '../../ui/Spinner';
 import { VirtualList } from '../../ui/VirtualList';
+import { t } from '../../words';
 import { AtomRow } from './AtomRow';
 import { Feed } from './feed';
 import './ledger.css';
@@ -26,7 +27,7 @@ export default function Ledger() {
   const atoms = feed.atoms.value;
   const shown = useMemo(() => (did ? atoms.filter((p) => p.action?.did === did) : atoms), [atoms, did]);
   return (
-    <Screen title="Ledger" sub={feed.ready.value ? count(feed.head.value, 'atom') : undefined} fixed actions={<Verify />}>
+    <Screen title={t('section.ledger')} sub={feed.ready.value ? count(feed.head.value, 'atom') : undefined} fixed actions={<Verify />}>
       <div class="atoms-filter">
         <Select label="Show" value={did} options={acts} onValue={setDid} />
       </div>

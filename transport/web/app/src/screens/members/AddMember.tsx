@@ -14,6 +14,7 @@ import { Field } from '../../ui/Field';
 import { List, Row } from '../../ui/Row';
 import { Section } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
+import { t } from '../../words';
 import type { Of } from './of';
 
 // most is how many people are offered at once.
@@ -31,7 +32,7 @@ export function AddMember({ of, members, onAdded }: { of: Of; members: Member[];
     try {
       await post(`${of.url}/members`, who);
       setSought('');
-      toast(`${name} is in the ${of.what} now`);
+      toast(t('add.done', { name, what: of.what }));
       onAdded();
     } catch (problem) {
       failed(problem);
@@ -39,7 +40,7 @@ export function AddMember({ of, members, onAdded }: { of: Of; members: Member[];
     setBusy(false);
   };
   return (
-    <Section title="Add somebody">
+    <Section title={t('add.title')}>
       <form
         class="stack"
         onSubmit={(e) => {
@@ -48,22 +49,22 @@ export function AddMember({ of, members, onAdded }: { of: Of; members: Member[];
           else if (whole) void add(word.startsWith('u:') ? { user_id: word } : { email: word }, word);
         }}
       >
-        <Field label="Name, address or id" hint="Anyone who is a member here. Others need an invitation first." value={sought} onValue={setSought} autoComplete="off" autoCapitalize="none" spellcheck={false} />
+        <Field label={t('add.field')} hint={t('add.hint')} value={sought} onValue={setSought} autoComplete="off" autoCapitalize="none" spellcheck={false} />
         {whole && people.length === 0 && (
           <Button kind="primary" type="submit" busy={busy}>
-            Add {word}
+            {t('add.action', { name: word })}
           </Button>
         )}
       </form>
-      <List label="People to add">
+      <List label={t('add.people')}>
         {people.slice(0, most).map((person) => (
           <Row
             key={person.user_id}
             start={<Avatar id={person.user_id} name={nameOf(person)} icon={person.is_service ? 'tool' : undefined} />}
             title={nameOf(person)}
             sub={person.email ?? person.user_id}
-            meta={person.unproven ? <Badge kind="warn">unproven</Badge> : undefined}
-            end={<Button kind="quiet" icon="plus" label={`Add ${nameOf(person)}`} disabled={busy} onClick={() => void add({ user_id: person.user_id }, nameOf(person))} />}
+            meta={person.unproven ? <Badge kind="warn">{t('members.unproven')}</Badge> : undefined}
+            end={<Button kind="quiet" icon="plus" label={t('add.action', { name: nameOf(person) })} disabled={busy} onClick={() => void add({ user_id: person.user_id }, nameOf(person))} />}
           />
         ))}
       </List>

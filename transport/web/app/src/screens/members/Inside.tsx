@@ -3,7 +3,7 @@
 
 import { at, del, patch, post } from '../../api';
 import { me } from '../../session';
-import { count, nameOf } from '../../text';
+import { nameOf } from '../../text';
 import type { Member, Role } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Badge } from '../../ui/Bits';
@@ -13,6 +13,7 @@ import { Menu } from '../../ui/Menu';
 import { List, Row } from '../../ui/Row';
 import { Section } from '../../ui/Screen';
 import { failed } from '../../ui/Toast';
+import { t } from '../../words';
 import { AddMember } from './AddMember';
 import type { Of } from './of';
 
@@ -26,10 +27,10 @@ export function Inside({ of, members, onChanged }: { of: Of; members: Member[]; 
   return (
     <>
       {owner && <AddMember of={of} members={members} onAdded={onChanged} />}
-      <Section title={count(members.length, 'member')}>
-        <List label="Members">
+      <Section title={t('members.count', { n: members.length })}>
+        <List label={t('members.title')}>
           {members.map((member) => (
-            <Entry key={member.user_id} member={member} me={member === mine} end={owner && member !== mine && <Menu label={`Change ${nameOf(member)}`} items={choices(of, member, act)} />} />
+            <Entry key={member.user_id} member={member} me={member === mine} end={owner && member !== mine && <Menu label={t('inside.change', { name: nameOf(member) })} items={choices(of, member, act)} />} />
           ))}
         </List>
       </Section>
@@ -46,7 +47,7 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
       sub={member.email ?? member.user_id}
       meta={
         <>
-          {me && <Badge>you</Badge>} {member.is_service && <Badge>agent</Badge>} {member.unproven && <Badge kind="warn">unproven</Badge>} {member.role === 'owner' && <Badge kind="accent">owner</Badge>}
+          {me && <Badge>{t('members.you')}</Badge>} {member.is_service && <Badge>{t('members.is.agent')}</Badge>} {member.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {member.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>}
         </>
       }
       end={end || undefined}
@@ -56,22 +57,22 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
 
 function choices(of: Of, member: Member, act: (work: Promise<unknown>) => void) {
   const url = of.url + at`/members/${member.user_id}`;
-  const [other, label]: [Role, string] = member.role === 'owner' ? ['member', 'Take ownership away'] : ['owner', 'Make an owner'];
+  const [other, label]: [Role, string] = member.role === 'owner' ? ['member', t('inside.demote')] : ['owner', t('members.promote')];
   return [
     { label, icon: 'key' as const, onSelect: () => act(patch(url, { role: other })) },
-    { label: `Remove from the ${of.what}`, icon: 'trash' as const, danger: true, onSelect: () => void remove(of, member, url, act) },
+    { label: t('inside.remove', { what: of.what }), icon: 'trash' as const, danger: true, onSelect: () => void remove(of, member, url, act) },
   ];
 }
 
 async function remove(of: Of, member: Member, url: string, act: (work: Promise<unknown>) => void) {
-  const text = `${nameOf(member)} is no longer a member of “${of.name}”. What they wrote stays.`;
-  if (await ask({ title: `Remove from the ${of.what}?`, text, action: 'Remove', danger: true })) act(del(url));
+  const text = t('inside.remove.text', { name: nameOf(member), place: of.name });
+  if (await ask({ title: t('inside.remove.title', { what: of.what }), text, action: t('members.remove'), danger: true })) act(del(url));
 }
 
 // Leave is the way out. back says how one comes in again.
 export function Leave({ of, back, onLeft }: { of: Of; back: string; onLeft: () => unknown }) {
   const leave = async () => {
-    if (!(await ask({ title: `Leave “${of.name}”?`, text: back, action: 'Leave', danger: true }))) return;
+    if (!(await ask({ title: t('inside.leave.title', { place: of.name }), text: back, action: t('inside.leave'), danger: true }))) return;
     try {
       await post(`${of.url}/leave`);
       await onLeft();
@@ -80,9 +81,9 @@ export function Leave({ of, back, onLeft }: { of: Of; back: string; onLeft: () =
     }
   };
   return (
-    <Section title="Leave">
+    <Section title={t('inside.leave')}>
       <Button icon="signout" onClick={() => void leave()}>
-        Leave the {of.what}
+        {t('inside.leave.action', { what: of.what })}
       </Button>
     </Section>
   );

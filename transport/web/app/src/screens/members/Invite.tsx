@@ -8,17 +8,9 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Choice, Field, Select } from '../../ui/Field';
 import { useAct } from '../../ui/useAct';
+import { rich, t } from '../../words';
 
-const roles = [
-  { value: 'member', label: 'Member' },
-  { value: 'owner', label: 'Owner' },
-] as const;
-
-const spans = [
-  { value: '24', label: 'A day' },
-  { value: '168', label: 'A week' },
-  { value: '720', label: 'A month' },
-] as const;
+type Hours = '24' | '168' | '720';
 
 type Made = { invitation: Invitation; link: string | null };
 
@@ -27,11 +19,20 @@ type Made = { invitation: Invitation; link: string | null };
 export function Invite({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('member');
-  const [hours, setHours] = useState<(typeof spans)[number]['value']>('168');
+  const [hours, setHours] = useState<Hours>('168');
   const [made, setMade] = useState<Made | null>(null);
   const [key, setKey] = useState(newKey);
   const act = useAct();
   if (made) return <Link of={made} onClose={onClose} />;
+  const roles = [
+    { value: 'member', label: t('invite.member') },
+    { value: 'owner', label: t('invite.owner') },
+  ] as const;
+  const spans = [
+    { value: '24', label: t('invite.day') },
+    { value: '168', label: t('invite.week') },
+    { value: '720', label: t('invite.month') },
+  ] as const;
   const invite = () =>
     act.run(async () => {
       setMade(await post<Made>('/api/invitations', { email: email.trim(), role, ttl_hours: Number(hours) }, { key }));
@@ -43,21 +44,21 @@ export function Invite({ onClose, onMade }: { onClose: () => void; onMade: () =>
   };
   return (
     <Dialog
-      title="Invite somebody"
+      title={t('members.invite')}
       onClose={onClose}
       onSubmit={() => email.trim() && void invite()}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('do.cancel')}</Button>
           <Button kind="primary" type="submit" busy={act.busy} disabled={!email.trim()}>
-            Make the link
+            {t('invite.action')}
           </Button>
         </>
       }
     >
-      <Field label="Their mail address" type="email" inputMode="email" autocomplete="off" autocapitalize="off" value={email} onValue={changed(setEmail)} maxLength={254} hint="No mail is sent. You get a link to hand on." />
-      <Choice label="As" value={role} options={roles} onValue={changed<Role>(setRole)} />
-      <Select label="The link holds for" value={hours} options={spans} onValue={changed(setHours)} />
+      <Field label={t('invite.email')} type="email" inputMode="email" autocomplete="off" autocapitalize="off" value={email} onValue={changed(setEmail)} maxLength={254} hint={t('invite.email.hint')} />
+      <Choice label={t('invite.as')} value={role} options={roles} onValue={changed<Role>(setRole)} />
+      <Select<Hours> label={t('invite.span')} value={hours} options={spans} onValue={changed(setHours)} />
       <Problem of={act.problem} />
     </Dialog>
   );
@@ -66,25 +67,23 @@ export function Invite({ onClose, onMade }: { onClose: () => void; onMade: () =>
 function Link({ of: { invitation, link }, onClose }: { of: Made; onClose: () => void }) {
   return (
     <Dialog
-      title="The invitation is ready"
+      title={t('invite.ready')}
       onClose={onClose}
       actions={
         <Button kind="primary" onClick={onClose}>
-          Done
+          {t('invite.done')}
         </Button>
       }
     >
       {link ? (
         <>
-          <p>
-            Send this link to <bdi>{invitation.email}</bdi>. It works once, until <Time at={invitation.expires_at} as="full" />, and is shown only now.
-          </p>
-          <p class="soft">Anyone who opens it comes in, and is shown as unproven: a link doesn’t prove the address.</p>
-          {isLocal(new URL(link)) && <p class="notice">This link works only on the machine that the server runs on. For others, restart the server with --public-url and the address at which they reach it.</p>}
-          <Secret label="Link of the invitation" text={link} />
+          <p>{rich('invite.send', { email: <bdi>{invitation.email}</bdi>, end: <Time at={invitation.expires_at} as="full" /> })}</p>
+          <p class="soft">{t('invite.unproven')}</p>
+          {isLocal(new URL(link)) && <p class="notice">{t('invite.local')}</p>}
+          <Secret label={t('invite.link')} text={link} />
         </>
       ) : (
-        <p>This invitation was made before, and its link was shown then. If it is lost, take the invitation back and make another.</p>
+        <p>{t('invite.before')}</p>
       )}
     </Dialog>
   );

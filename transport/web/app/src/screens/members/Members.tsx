@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { at, del, get, patch } from '../../api';
+import { place } from '../../router';
 import { isOwner, me } from '../../session';
 import { store } from '../../store';
-import { count, nameOf } from '../../text';
+import { nameOf } from '../../text';
 import type { Member, ServiceToken } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Await } from '../../ui/Await';
@@ -13,6 +14,7 @@ import { Menu, type MenuItem } from '../../ui/Menu';
 import { List, Row } from '../../ui/Row';
 import { Screen, Section } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
+import { rich, t } from '../../words';
 import { Since, useKept } from '../kept';
 import { Invitations } from './Invitations';
 import { Invite } from './Invite';
@@ -23,22 +25,22 @@ import { Rename } from './Rename';
 export default function Members() {
   const list = useKept('members', members);
   const [renaming, setRenaming] = useState<Member | null>(null);
-  const [inviting, setInviting] = useState(false);
+  const [inviting, setInviting] = useState(place.value.query.has('invite') && isOwner.value);
   const [changes, setChanges] = useState(0); // how often invitations changed
   return (
     <Screen
-      title="Members"
-      sub={list.data && count(list.data.members.length, 'member')}
+      title={t('members.title')}
+      sub={list.data && t('members.count', { n: list.data.members.length })}
       above="/ui/more"
-      actions={isOwner.value && <Button kind="quiet" icon="plus" label="Invite somebody" onClick={() => setInviting(true)} />}
+      actions={isOwner.value && <Button kind="quiet" icon="plus" label={t('members.invite')} onClick={() => setInviting(true)} />}
     >
       <Since at={list.since} />
       <Await of={list}>
         {({ members }) => (
-          <Section title="In this tenant">
-            <List label="Members">
+          <Section title={t('members.here')}>
+            <List label={t('members.title')}>
               {sorted(members).map((m) => (
-                <One key={m.user_id} of={m} by={inviter(m, members)} onChange={list.reload} onRename={() => setRenaming(m)} />
+                <One key={m.user_id} of={m} by={inviter(m, members)} onChange={list.reload} onRename={() => setRenaming(m)} lit={m.user_id === place.value.query.get('who')} />
               ))}
             </List>
           </Section>
@@ -62,33 +64,34 @@ function inviter(of: Member, members: Member[]): string {
   const by = members.find((m) => m.user_id === of.invited_by);
   if (by) return nameOf(by);
   const known = store.value?.people.byId.value.get(of.invited_by);
-  return `${known ? nameOf(known) : of.invited_by}${known?.email ? ` (${known.email})` : ''}, who has left`;
+  return t('members.wholeft', { name: `${known ? nameOf(known) : of.invited_by}${known?.email ? ` (${known.email})` : ''}` });
 }
 
-function One({ of, by, onChange, onRename }: { of: Member; by: string; onChange: () => void; onRename: () => void }) {
+function One({ of, by, onChange, onRename, lit }: { of: Member; by: string; onChange: () => void; onRename: () => void; lit: boolean }) {
   const self = of.user_id === me.value?.identity.user_id;
-  const rename: MenuItem = { label: 'Change the name', icon: 'edit', onSelect: onRename };
+  const rename: MenuItem = { label: t('members.rename'), icon: 'edit', onSelect: onRename };
   return (
     <Row
+      lit={lit}
       start={<Avatar id={of.user_id} name={nameOf(of)} icon={of.is_service ? 'tool' : undefined} />}
       title={nameOf(of)}
-      sub={of.is_service ? 'Agent' : of.email}
-      below={by ? <>Invited by <bdi>{by}</bdi></> : undefined}
+      sub={of.is_service ? t('members.agent') : of.email}
+      below={by ? <>{rich('members.invitedby', { name: <bdi>{by}</bdi> })}</> : undefined}
       meta={
         <>
-          {self && <Badge>you</Badge>} {of.unproven && <Badge kind="warn">unproven</Badge>} {of.role === 'owner' && <Badge kind="accent">owner</Badge>}
+          {self && <Badge>{t('members.you')}</Badge>} {of.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {of.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>}
         </>
       }
       end={
         isOwner.value || self ? (
           <Menu
-            label={`What to do with ${nameOf(of)}`}
+            label={t('members.menu', { name: nameOf(of) })}
             items={self ? [rename] : [
               rename,
               of.role === 'owner'
-                ? { label: 'Make a member', icon: 'person', onSelect: () => void change(of, 'member', onChange) }
-                : { label: 'Make an owner', icon: 'key', onSelect: () => void change(of, 'owner', onChange) },
-              { label: 'Remove', icon: 'trash', danger: true, onSelect: () => void remove(of, onChange) },
+                ? { label: t('members.demote'), icon: 'person', onSelect: () => void change(of, 'member', onChange) }
+                : { label: t('members.promote'), icon: 'key', onSelect: () => void change(of, 'owner', onChange) },
+              { label: t('members.remove'), icon: 'trash', danger: true, onSelect: () => void remove(of, onChange) },
             ]}
           />
         ) : undefined
@@ -105,22 +108,22 @@ interface MemberChanged {
 }
 
 function warn({ unconfirmed_domains: domains, ended_service_tokens: ended }: MemberChanged) {
-  if (domains) toast(`Nobody new joins by ${domains.join(', ')} until an owner confirms it: see More, Tenant`, { sticky: true });
-  if (ended) toast(`Agents that ended with them: ${ended.map((t) => t.name).join(', ')}. More, Agents says who kept them and can make others`, { sticky: true });
+  if (domains) toast(t('members.domains', { domains: domains.join(', ') }), { sticky: true });
+  if (ended) toast(t('members.ended', { names: ended.map((one) => one.name).join(', ') }), { sticky: true });
 }
 
 // agentsOf says which agents end when a member leaves, '' where there are none.
 async function agentsOf(of: Member): Promise<string> {
   const { service_tokens } = await get<{ service_tokens: ServiceToken[] }>('/api/service-tokens');
-  const names = service_tokens.filter((t) => !t.revoked_at && t.ends_with?.includes(of.user_id)).map((t) => t.name);
-  return names.length ? ` Agents that they made or keep end too: ${names.join(', ')}.` : '';
+  const names = service_tokens.filter((one) => !one.revoked_at && one.ends_with?.includes(of.user_id)).map((one) => one.name);
+  return names.length ? ` ${t('members.remove.agents', { names: names.join(', ') })}` : '';
 }
 
 async function change(of: Member, role: Member['role'], onChange: () => void) {
   const sure = await ask({
-    title: role === 'owner' ? `Make ${nameOf(of)} an owner?` : `Make ${nameOf(of)} a member?`,
-    text: role === 'owner' ? 'Owners invite and remove people, decide on tools and budgets, and see all calls.' : 'They go on talking and writing, and decide on nothing else. Agents that they made or keep, and that are owners, become members too.',
-    action: role === 'owner' ? 'Make an owner' : 'Make a member',
+    title: t(role === 'owner' ? 'members.promote.title' : 'members.demote.title', { name: nameOf(of) }),
+    text: t(role === 'owner' ? 'members.promote.text' : 'members.demote.text'),
+    action: t(role === 'owner' ? 'members.promote' : 'members.demote'),
   });
   if (!sure) return;
   await patch<MemberChanged>(at`/api/tenant/members/${of.user_id}`, { role }).then((answer) => {
@@ -130,17 +133,17 @@ async function change(of: Member, role: Member['role'], onChange: () => void) {
 }
 
 async function remove(of: Member, onChange: () => void) {
-  const agents = await agentsOf(of).catch(() => ' Agents that they made or keep end too.');
+  const agents = await agentsOf(of).catch(() => ` ${t('members.remove.someagents')}`);
   const sure = await ask({
-    title: `Remove ${nameOf(of)}?`,
-    text: `They are shut out at once, of all rooms too. What they wrote stays. What they alone owned passes to its heir or oldest member; a private place that nobody is left in is sealed.${agents}`,
-    action: 'Remove',
+    title: t('members.remove.title', { name: nameOf(of) }),
+    text: t('members.remove.text') + agents,
+    action: t('members.remove'),
     danger: true,
   });
   if (!sure) return;
   try {
     const answer = await del<MemberChanged>(at`/api/tenant/members/${of.user_id}`);
-    toast(`${nameOf(of)} was removed`);
+    toast(t('members.removed', { name: nameOf(of) }));
     warn(answer);
     void store.value?.people.refresh();
     onChange();

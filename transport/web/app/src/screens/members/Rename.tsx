@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
 import { useAct } from '../../ui/useAct';
 import { rename } from './api';
+import { t } from '../../words';
 
 interface Props {
   of: { user_id: string; name?: string; email?: string | null; is_service?: boolean };
@@ -33,19 +34,19 @@ export function Rename({ of, onClose, onDone }: Props) {
   };
   return (
     <Dialog
-      title={self ? 'Your name' : of.is_service ? 'Name of the agent' : 'Name of the member'}
+      title={t(self ? 'rename.self' : of.is_service ? 'rename.agent' : 'rename.member')}
       onClose={onClose}
       onSubmit={() => void save()}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('do.cancel')}</Button>
           <Button kind="primary" type="submit" busy={act.busy} disabled={oneLine(name) === (of.name ?? '')}>
-            Save
+            {t('do.save')}
           </Button>
         </>
       }
     >
-      <Field label="Name" value={name} onValue={setName} maxLength={64} autocomplete={self ? 'name' : 'off'} hint={`Everybody here sees it. Without one it is ${of.email ? 'the mail address' : 'the id'}.`} />
+      <Field label={t('rename.name')} value={name} onValue={setName} maxLength={64} autocomplete={self ? 'name' : 'off'} hint={t('rename.hint', { other: of.email ? 'email' : 'id' })} />
       <Problem of={act.problem} />
     </Dialog>
   );

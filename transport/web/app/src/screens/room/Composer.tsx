@@ -5,7 +5,7 @@ import './Composer.css';
 import { untracked } from '@preact/signals';
 import type { RefObject, TargetedKeyboardEvent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { touch } from '../../device';
+import { enterSends } from '../../device';
 import { number, oneLine, utf8 } from '../../text';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
@@ -42,7 +42,7 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
   };
   const onKeyDown = (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => {
     if (e.isComposing || e.keyCode === 229) return; // Enter then ends a word of an input method
-    if (e.key === 'Enter' && (e.ctrlKey || e.metaKey || (!touch && !e.shiftKey && !e.altKey))) send();
+    if (e.key === 'Enter' && (e.ctrlKey || e.metaKey || (enterSends.value && !e.shiftKey && !e.altKey))) send();
     else if (e.key === 'Escape' && reply) talk.reply.value = null;
     else if (e.key === 'ArrowUp' && text === '') onUp();
     else return;
@@ -73,7 +73,7 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
             aria-label={`Message to ${name}`}
             aria-describedby={left < limit / 10 ? 'left' : undefined}
             aria-invalid={left < 0 ? true : undefined}
-            enterkeyhint={touch ? 'enter' : 'send'}
+            enterkeyhint={enterSends.value ? 'send' : 'enter'}
             onInput={(e) => setText(e.currentTarget.value)}
             onKeyDown={onKeyDown}
           />

@@ -8,6 +8,7 @@ import { Avatar } from '../../ui/Avatar';
 import { Button } from '../../ui/Button';
 import { Screen } from '../../ui/Screen';
 import { failed } from '../../ui/Toast';
+import { t } from '../../words';
 
 export function JoinRoom({ store, room }: { store: Store; room: RoomView }) {
   const [busy, setBusy] = useState(false);
@@ -28,9 +29,9 @@ export function JoinRoom({ store, room }: { store: Store; room: RoomView }) {
         <p class="title" dir="auto">
           {room.name}
         </p>
-        <p>Every member may join, and read what was written before.</p>
+        <p>{t('join.text')}</p>
         <Button kind="primary" busy={busy} onClick={() => void join()}>
-          Join the room
+          {t('join.action')}
         </Button>
       </div>
     </Screen>

@@ -2,13 +2,14 @@
 
 import { useState } from 'preact/hooks';
 import { at, patch } from '../../api';
-import { bytes, count, number } from '../../text';
+import { bytes } from '../../text';
 import type { Room, RoomPolicy } from '../../types';
 import { Facts } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Choice, Field } from '../../ui/Field';
 import { Section } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
+import { t } from '../../words';
 import { joinRules } from './rules';
 
 interface Props {
@@ -21,13 +22,13 @@ export function Policy({ room, owner, onChanged }: Props) {
   if (owner) return <Form key={JSON.stringify(room.policy)} room={room} onChanged={onChanged} />;
   const { join, retention_days: days, max_message_bytes: most } = room.policy;
   return (
-    <Section title="Rules">
+    <Section title={t('policy.title')}>
       <Facts
         of={[
-          ['Who may come in', joinRules.find((rule) => rule.value === join)?.label ?? join],
-          ['Messages are kept', days === 0 ? 'for ever' : `for ${count(days, 'day')}`],
-          ['Longest message', bytes(most)],
-          ['Id', room.room_id],
+          [t('newroom.who'), joinRules().find((rule) => rule.value === join)?.label ?? join],
+          [t('policy.kept'), t('policy.kept.for', { n: days })],
+          [t('policy.longest'), bytes(most)],
+          [t('settings.you.id'), room.room_id],
         ]}
       />
     </Section>
@@ -48,7 +49,7 @@ function Form({ room, onChanged }: Omit<Props, 'owner'>) {
     setBusy(true);
     try {
       await patch(at`/api/rooms/${room.room_id}/policy`, changed);
-      toast('The rules are changed');
+      toast(t('policy.saved'));
       onChanged();
     } catch (problem) {
       failed(problem);
@@ -56,7 +57,7 @@ function Form({ room, onChanged }: Omit<Props, 'owner'>) {
     setBusy(false);
   };
   return (
-    <Section title="Rules">
+    <Section title={t('policy.title')}>
       <form
         class="stack"
         noValidate
@@ -65,11 +66,11 @@ function Form({ room, onChanged }: Omit<Props, 'owner'>) {
           void save();
         }}
       >
-        <Choice label="Who may come in" value={join} options={joinRules} onValue={setJoin} />
-        <Field label="Messages are kept for days" hint="0 keeps them for ever. What is older is deleted; receipts stay." value={days} onValue={setDays} error={wrong.days} inputMode="numeric" />
-        <Field label="Longest message in bytes" hint="At most 8,000." value={most} onValue={setMost} error={wrong.most} inputMode="numeric" />
+        <Choice label={t('newroom.who')} value={join} options={joinRules()} onValue={setJoin} />
+        <Field label={t('policy.days')} hint={t('policy.days.hint')} value={days} onValue={setDays} error={wrong.days} inputMode="numeric" />
+        <Field label={t('policy.bytes')} hint={t('policy.bytes.hint', { n: 8000 })} value={most} onValue={setMost} error={wrong.most} inputMode="numeric" />
         <Button kind="primary" type="submit" busy={busy} disabled={!changed}>
-          Save the rules
+          {t('policy.save')}
         </Button>
       </form>
     </Section>
@@ -80,7 +81,7 @@ function Form({ room, onChanged }: Omit<Props, 'owner'>) {
 function whole(text: string, low: number, high: number): string {
   const n = Number(text);
   if (/^\d+$/.test(text.trim()) && n >= low && n <= high) return '';
-  return `A whole number from ${low} to ${number(high)}`;
+  return t('policy.whole', { low, high });
 }
 
 // changes are the members that differ, null for none.

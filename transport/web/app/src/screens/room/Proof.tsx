@@ -1,6 +1,7 @@
 // The check of a message in this browser, as it comes along.
 
-import { ApiError, at, get, said } from '../../api';
+import { ApiError, at, get } from '../../api';
+import { said } from '../../said';
 import { canVerify, verifyReceipt, type Json } from '../../chain';
 import type { Atom, EntryAnswer, Message } from '../../types';
 import { Button } from '../../ui/Button';

@@ -14,7 +14,7 @@ import { Credentials } from './Credentials';
 const auths = [
   { value: 'none', label: 'Not at all' },
   { value: 'header', label: 'By a fixed header, such as an API key' },
-  { value: 'client_credentials', label: 'By OAuth, one account for the tenant' },
+  { value: 'client_credentials', label: 'By OAuth, one account for the organisation' },
   { value: 'authorization_code', label: 'By OAuth, each person signs in' },
 ] as const;
 

@@ -73,7 +73,7 @@ function waitOf(of: Known): number | undefined {
   return of.next_try === undefined ? undefined : Math.max(1500, Date.parse(of.next_try) - Date.now() + 1500);
 }
 
-const auths = { none: 'Nothing', header: 'A fixed header', client_credentials: 'OAuth, for the tenant', authorization_code: 'OAuth, each person for themselves', environment: 'A variable of its environment' };
+const auths = { none: 'Nothing', header: 'A fixed header', client_credentials: 'OAuth, for the organisation', authorization_code: 'OAuth, each person for themselves', environment: 'A variable of its environment' };
 
 function State({ of, onChange }: { of: Known; onChange: (now: Known) => void }) {
   const act = useAct();

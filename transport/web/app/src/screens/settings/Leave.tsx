@@ -6,14 +6,15 @@ import { Button } from '../../ui/Button';
 import { ask } from '../../ui/Dialog';
 import { Section } from '../../ui/Screen';
 import { failed } from '../../ui/Toast';
+import { t } from '../../words';
 
 // Leave is the way out of the tenant, which no tenant can close.
 export function Leave() {
   return (
-    <Section title="Leave this tenant">
+    <Section title={t('leave.title')}>
       <div class="line">
         <Button icon="signout" onClick={() => void leave()}>
-          Leave {bare(me.value?.tenant_id ?? '')}
+          {t('leave.action', { name: bare(me.value?.tenant_id ?? '') })}
         </Button>
       </div>
     </Section>
@@ -24,9 +25,9 @@ async function leave() {
   const who = me.peek();
   if (!who) return;
   const sure = await ask({
-    title: `Leave ${bare(who.tenant_id)}?`,
-    text: 'You lose its rooms at once, and only an owner lets you in again. Your sessions, tokens, passkeys and agents here end. What you wrote stays.',
-    action: 'Leave',
+    title: t('leave.ask', { name: bare(who.tenant_id) }),
+    text: t('leave.text'),
+    action: t('leave.yes'),
     danger: true,
   });
   if (!sure) return;

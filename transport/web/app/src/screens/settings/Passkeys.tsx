@@ -16,6 +16,7 @@ import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
 import { LastChance } from '../AddPasskey';
 import { deviceName } from './device';
+import { rich, t } from '../../words';
 
 // Passkeys are what one signs in with next time: a face, a finger or a key.
 export function Passkeys() {
@@ -23,11 +24,11 @@ export function Passkeys() {
   const [adding, setAdding] = useState(false);
   return (
     <Section
-      title="Passkeys"
+      title={t('passkeys.title')}
       actions={
         passkeysWork && (
           <Button icon="plus" onClick={() => setAdding(true)}>
-            Add
+            {t('do.add')}
           </Button>
         )
       }
@@ -37,23 +38,16 @@ export function Passkeys() {
           own.length === 0 ? (
             <None />
           ) : (
-            <List label="Passkeys">
+            <List label={t('passkeys.title')}>
               {own.map((p) => (
                 <Row
                   key={p.id}
                   start={<Icon name="key" />}
                   title={p.name}
                   sub={
-                    <>
-                      Added <Time at={p.created_at} as="date" />
-                      {p.last_used_at && (
-                        <>
-                          , last used <Time at={p.last_used_at} />
-                        </>
-                      )}
-                    </>
+                    <>{rich(p.last_used_at ? 'passkeys.used' : 'passkeys.added', { time: <Time at={p.created_at} as="date" />, used: p.last_used_at && <Time at={p.last_used_at} /> })}</>
                   }
-                  end={<Button kind="quiet" icon="trash" label={`Remove ${p.name}`} onClick={() => void remove(p, list.reload)} />}
+                  end={<Button kind="quiet" icon="trash" label={t('passkeys.remove', { name: p.name })} onClick={() => void remove(p, list.reload)} />}
                 />
               ))}
             </List>
@@ -73,51 +67,40 @@ function None() {
       </p>
     );
   }
-  return <p class="soft">{passkeysWork ? 'None yet. With a passkey you sign in by face, finger or PIN, without a link.' : 'None yet. This browser has no passkeys here: they need https, or this machine.'}</p>;
+  return <p class="soft">{t(passkeysWork ? 'passkeys.none' : 'passkeys.none.browser')}</p>;
 }
 
 function Add({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
   const [name, setName] = useState(deviceName);
   const act = useAct();
   const add = async () => {
-    const added = await act.run(() => addPasskey(name.trim()).catch(inWords));
+    const added = await act.run(() => addPasskey(name.trim()));
     if (!added) return;
-    toast('The passkey was added');
+    toast(t('passkeys.done'));
     onAdded();
     onClose();
   };
   return (
     <Dialog
-      title="Add a passkey"
+      title={t('passkeys.add.title')}
       onClose={onClose}
       onSubmit={() => name.trim() && void add()}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('do.cancel')}</Button>
           <Button kind="primary" type="submit" busy={act.busy} disabled={!name.trim()}>
-            Continue
+            {t('do.continue')}
           </Button>
         </>
       }
     >
-      <Field label="Name" value={name} onValue={setName} maxLength={128} hint="To tell it from others. Your device asks for your face, finger or PIN next." />
+      <Field label={t('passkeys.add.name')} value={name} onValue={setName} maxLength={128} hint={t('passkeys.add.hint')} />
       <Problem of={act.problem} />
     </Dialog>
   );
 }
 
-// inWords puts what browsers say into words: most say little on purpose.
-function inWords(problem: unknown): never {
-  switch ((problem as Error).name) {
-    case 'NotAllowedError':
-      throw new Error('no passkey was made: it was cancelled, or took too long');
-    case 'InvalidStateError':
-      throw new Error('this device has a passkey for you already');
-  }
-  throw problem;
-}
-
 async function remove(p: Passkey, onDone: () => void) {
-  const sure = await ask({ title: `Remove ${p.name}?`, text: 'It signs nobody in any more. Sessions that it began go on. Your device may still offer it: delete it there as well.', action: 'Remove', danger: true });
+  const sure = await ask({ title: t('passkeys.remove.title', { name: p.name }), text: t('passkeys.remove.text'), action: t('passkeys.remove.action'), danger: true });
   if (sure) await del(at`/api/passkeys/${p.id}`).then(onDone, failed);
 }

@@ -10,35 +10,31 @@ import { Section } from '../../ui/Screen';
 import { failed } from '../../ui/Toast';
 import { useLoad } from '../../ui/useLoad';
 import { leave } from '../wayback';
+import { rich, t } from '../../words';
 
 // Sessions are where one is signed in, and the tokens that one's programs use.
 export function Sessions() {
   const list = useLoad((signal) => get<{ tokens: PlatformToken[] }>('/api/tokens', { signal }));
   return (
-    <Section title="Where you are signed in">
+    <Section title={t('sessions.title')}>
       <Await of={list}>
         {({ tokens }) => (
           <div class="stack">
-            <List label="Sessions and tokens">
-              {[...tokens].sort((a, b) => Number(b.current) - Number(a.current)).map((t) => (
+            <List label={t('sessions.list')}>
+              {[...tokens].sort((a, b) => Number(b.current) - Number(a.current)).map((one) => (
                 <Row
-                  key={t.jti}
-                  start={<Icon name={t.kind === 'session' ? 'device' : 'key'} />}
-                  title={nameOf(t)}
-                  sub={
-                    <>
-                      {t.method && `${ways[t.method]}, `}
-                      <Time at={t.created_at} /> · until <Time at={t.expires_at} as="end" />
-                    </>
-                  }
-                  meta={t.current ? <Badge kind="accent">this device</Badge> : undefined}
-                  end={!t.current ? <Button kind="quiet" icon="signout" label={`End ${nameOf(t)}`} onClick={() => void end(t, list.reload)} /> : undefined}
+                  key={one.jti}
+                  start={<Icon name={one.kind === 'session' ? 'device' : 'key'} />}
+                  title={nameOf(one)}
+                  sub={rich(one.method ? 'sessions.how' : 'sessions.when', { how: one.method && t(`sessions.${one.method}`), since: <Time at={one.created_at} />, end: <Time at={one.expires_at} as="end" /> })}
+                  meta={one.current ? <Badge kind="accent">{t('sessions.this')}</Badge> : undefined}
+                  end={!one.current ? <Button kind="quiet" icon="signout" label={t('sessions.end', { name: nameOf(one) })} onClick={() => void end(one, list.reload)} /> : undefined}
                 />
               ))}
             </List>
             <div class="line">
               <Button icon="signout" onClick={() => void endAll()}>
-                Sign out everywhere
+                {t('sessions.all')}
               </Button>
             </div>
           </div>
@@ -48,22 +44,20 @@ export function Sessions() {
   );
 }
 
-const ways = { link: 'By link', passkey: 'By passkey', oidc: 'By your provider', invitation: 'By invitation' };
+const nameOf = ({ label, kind }: PlatformToken) => label || t(kind === 'session' ? 'sessions.browser' : 'sessions.token');
 
-const nameOf = (t: PlatformToken) => t.label || (t.kind === 'session' ? 'A browser' : 'A token for programs');
-
-async function end(t: PlatformToken, onDone: () => void) {
-  const sure = await ask({ title: `End ${nameOf(t)}?`, text: t.kind === 'session' ? 'That browser is signed out at once, and deletes what it kept, unsent messages too.' : 'Programs that use this token are refused at once.', action: 'End', danger: true });
-  if (sure) await del(at`/api/tokens/${t.jti}`).then(onDone, failed);
+async function end(one: PlatformToken, onDone: () => void) {
+  const sure = await ask({ title: t('sessions.end.title', { name: nameOf(one) }), text: t(one.kind === 'session' ? 'sessions.end.browser' : 'sessions.end.token'), action: t('sessions.end.action'), danger: true });
+  if (sure) await del(at`/api/tokens/${one.jti}`).then(onDone, failed);
 }
 
 // endAll ends this session too, and so wipes what this device keeps.
 const endAll = () =>
   leave(
     {
-      title: 'Sign out everywhere?',
-      text: 'All your browsers are signed out, this one too, and delete what they kept, unsent messages too. Your tokens for programs end. Agents’ service tokens go on.',
-      action: 'Sign out everywhere',
+      title: t('sessions.all.title'),
+      text: t('sessions.all.text'),
+      action: t('sessions.all'),
       danger: true,
     },
     true,

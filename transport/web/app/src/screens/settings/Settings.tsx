@@ -1,27 +1,21 @@
 import { useState } from 'preact/hooks';
-import { theme, type Theme } from '../../device';
 import { Link } from '../../router';
 import { isOwner, me } from '../../session';
 import { bare } from '../../text';
 import { Avatar } from '../../ui/Avatar';
 import { Facts } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
-import { Choice } from '../../ui/Field';
 import { Screen, Section } from '../../ui/Screen';
 import { Rename } from '../members/Rename';
 import { nameFor } from '../Person';
+import { t } from '../../words';
 import { About } from './About';
+import { Appearance } from './Appearance';
 import { Leave } from './Leave';
 import { Passkeys } from './Passkeys';
 import { Prove } from './Prove';
 import { Sessions } from './Sessions';
 import './settings.css';
-
-const themes = [
-  { value: 'auto', label: 'Automatic' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-] as const;
 
 // Settings is who one is, how one signs in, and how this device shows the app.
 export default function Settings() {
@@ -31,8 +25,8 @@ export default function Settings() {
   const { identity } = who;
   const name = nameFor(identity.user_id);
   return (
-    <Screen title="Settings" above="/ui/more">
-      <Section title="You">
+    <Screen title={t('settings.title')} above="/ui/more">
+      <Section title={t('settings.you')}>
         <div class="you">
           <Avatar id={identity.user_id} name={name} size="large" />
           <div>
@@ -43,29 +37,25 @@ export default function Settings() {
               {identity.email}
             </p>
           </div>
-          <Button kind="quiet" icon="edit" label="Change your name" onClick={() => setRenaming(true)} />
+          <Button kind="quiet" icon="edit" label={t('settings.you.rename')} onClick={() => setRenaming(true)} />
         </div>
         {renaming && <Rename of={{ ...identity, name: who.name }} onClose={() => setRenaming(false)} />}
         <Facts
           of={[
-            ['Tenant', bare(who.tenant_id)],
-            ['You are', who.role === 'owner' ? 'One of its owners' : 'A member'],
-            ...(identity.groups.length > 0 ? [['Groups', identity.groups.join(', ')] as const] : []),
-            ['Id', <code>{identity.user_id}</code>],
+            [t('settings.you.tenant'), bare(who.tenant_id)],
+            [t('settings.you.are'), t(who.role === 'owner' ? 'settings.you.owner' : 'settings.you.member')],
+            ...(identity.groups.length > 0 ? [[t('settings.you.groups'), identity.groups.join(', ')] as const] : []),
+            [t('settings.you.id'), <code>{identity.user_id}</code>],
           ]}
         />
       </Section>
-      <Section title="Appearance">
-        <div class="narrow">
-          <Choice<Theme> label="Theme" value={theme.value} options={themes} onValue={(value) => (theme.value = value)} />
-        </div>
-      </Section>
+      <Appearance />
       {identity.unproven && <Prove email={identity.email ?? ''} />}
       <Passkeys />
       <Sessions />
-      <Section title="Agents">
+      <Section title={t('settings.agents')}>
         <p>
-          Agents sign in with tokens of their own, and do what you let them. <Link to="/ui/agents">{isOwner.value ? 'All agents' : 'Your agents'}</Link>
+          {t('settings.agents.text')} <Link to="/ui/agents">{t(isOwner.value ? 'settings.agents.all' : 'settings.agents.own')}</Link>
         </p>
       </Section>
       <Leave />

@@ -1,6 +1,7 @@
 import { isOwner, me } from '../../session';
 import { Empty } from '../../ui/Empty';
 import { Screen } from '../../ui/Screen';
+import { t } from '../../words';
 import { Way } from '../agreement/Way';
 import { Domains } from './Domains';
 import { Sealed } from './Sealed';
@@ -10,7 +11,7 @@ import './tenant.css';
 // left in.
 export default function Tenant() {
   return (
-    <Screen title="Tenant" above="/ui/more">
+    <Screen title={t('menu.tenant')} above="/ui/more">
       {isOwner.value ? (
         <>
           <Domains />

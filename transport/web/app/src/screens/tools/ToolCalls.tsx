@@ -40,7 +40,7 @@ export default function ToolCalls() {
   const shown = calls.filter((c) => isKind(c, kind) && has(c, text));
   const looking = calls.find((c) => c.n === open);
   return (
-    <Screen title="Tool calls" sub={isOwner.value ? 'Of everyone in the tenant' : 'Yours'} above="/ui/more" fixed actions={log.live.value && <Badge kind="good">live</Badge>}>
+    <Screen title="Tool calls" sub={isOwner.value ? 'Of everyone in the organisation' : 'Yours'} above="/ui/more" fixed actions={log.live.value && <Badge kind="good">live</Badge>}>
       <div class="calls-filter">
         <Choice label="Show" value={kind} options={kinds} onValue={setKind} />
         <Field label="Tool, server or person" type="search" value={text} onValue={setText} autocomplete="off" />

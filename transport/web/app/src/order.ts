@@ -1,0 +1,19 @@
+// The order in which rooms stand in the list, and so that in which keys go through them.
+
+import type { RoomView } from './store/rooms';
+
+// isDirect tells rooms that are messages between a few: their id is made of who they are.
+export const isDirect = ({ room_id }: Pick<RoomView, 'room_id'>) => /^r:dm-?[0-9a-z]{20,}$/.test(room_id);
+
+// parts are the rooms of the list, under what heading they stand: empty parts are left out.
+export function parts(mine: readonly RoomView[], others: readonly RoomView[]) {
+  const all = [
+    { id: 'direct', rooms: mine.filter(isDirect) },
+    { id: 'rooms', rooms: mine.filter((room) => !isDirect(room)) },
+    { id: 'joinable', rooms: others },
+  ] as const;
+  return all.filter(({ rooms }) => rooms.length > 0);
+}
+
+// inOrder are all rooms that one is in, as the list has them.
+export const inOrder = (mine: readonly RoomView[]) => parts(mine, []).flatMap(({ rooms }) => rooms);

@@ -1,0 +1,69 @@
+// What the palette finds, and which keys are which.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { best, score } from '../src/screens/palette/fuzzy';
+import { Page } from './page';
+
+new Page();
+Object.assign(globalThis, { matchMedia: () => ({ matches: false }), history: { pushState: () => undefined } });
+Object.assign(location, { pathname: '/ui/', search: '' });
+const { commands, pressed } = await import('../src/commands');
+const { firstWith } = await import('../src/screens/rooms/roving');
+const { inOrder, parts } = await import('../src/order');
+
+const names = ['general', 'Launch plans', 'launch crew', 'Zoë Álvarez', 'planning', 'Harbour master', 'a general plan'];
+const found = (word: string) => best(names, word, (name) => name, 3);
+
+test('the best comes first: a beginning, then a word’s beginning, then letters in their order', () => {
+  const rows: [word: string, names: string[]][] = [
+    ['gen', ['general', 'a general plan']],
+    ['plan', ['planning', 'Launch plans', 'a general plan']],
+    ['lp', ['Launch plans', 'a general plan']],
+    ['hm', ['Harbour master']],
+    ['zoe', ['Zoë Álvarez']],
+    ['alv', ['Zoë Álvarez']],
+    ['LAUNCH C', ['launch crew']],
+    ['xyz', []],
+  ];
+  for (const [word, want] of rows) assert.deepEqual(found(word), want, word);
+  assert.equal(score('anything', ''), 1);
+});
+
+test('nothing is found whose letters come in another order', () => {
+  assert.equal(score('general', 'lg'), 0);
+  assert.equal(score('', 'a'), 0);
+});
+
+const key = (key: string, with_: Partial<Record<'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey', boolean>> = {}) => ({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...with_ });
+
+test('each key means one command', () => {
+  const rows: [event: ReturnType<typeof key>, label: string | undefined][] = [
+    [key('k', { ctrlKey: true }), 'keys.palette'],
+    [key('K', { metaKey: true }), 'keys.palette'],
+    [key('k'), undefined],
+    [key('?', { shiftKey: true }), 'keys.help'],
+    [key('?'), 'keys.help'], // where it needs no Shift
+    [key('ArrowUp', { altKey: true }), 'keys.previous'],
+    [key('ArrowDown', { altKey: true, shiftKey: true }), 'keys.next.unread'],
+    [key('ArrowDown'), undefined],
+    [key('Escape'), 'keys.escape'],
+  ];
+  for (const [event, label] of rows) assert.deepEqual(commands.filter(({ chord }) => chord && pressed(chord, event)).map((c) => c.label as string | undefined), label ? [label] : []);
+});
+
+test('letters lead to the next name that begins with them, round the end', () => {
+  const all = ['crew', 'general', 'Crane', 'docks'];
+  assert.equal(firstWith(all, 'c', 1), 2);
+  assert.equal(firstWith(all, 'c', 3), 0);
+  assert.equal(firstWith(all, 'cre', 2), 0);
+  assert.equal(firstWith(all, 'x', 0), undefined);
+});
+
+test('keys go through rooms as the list has them: direct messages, rooms, and none that one isn’t in', () => {
+  const room = (room_id: string) => ({ room_id }) as never;
+  const [direct, general, other] = [room('r:dm0123456789abcdef0123456789abcdef'), room('r:general'), room('r:dmitri')];
+  assert.deepEqual(parts([general, direct], [other]).map(({ id, rooms }) => [id, rooms.length]), [['direct', 1], ['rooms', 1], ['joinable', 1]]);
+  assert.deepEqual(inOrder([general, direct, other]), [direct, general, other]);
+  assert.deepEqual(parts([], []), []);
+});
