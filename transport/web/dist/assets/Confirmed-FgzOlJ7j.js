@@ -1,1 +1,0 @@
-import{t as e}from"./Empty-hCawGvKE.js";import{w as t}from"./index-lq0d5REs.js";import{u as n}from"./Button-DVC6uvqU.js";function r(){return n(t,{title:`Confirmed`,above:`/ui/more`,children:n(e,{icon:`key`,title:`Thank you`,children:n(`p`,{children:`Go back to the tab that asked: it continues there. You can close this one.`})})})}export{r as default};

@@ -1,1 +1,0 @@
-import{a as e,o as t,u as n}from"./Button-DVC6uvqU.js";/* empty css                  */import{t as r}from"./Editor-DJ3t7US7.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return n(r,{w:i,above:a,onCancel:()=>e(a),onSaved:({document:e})=>t(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

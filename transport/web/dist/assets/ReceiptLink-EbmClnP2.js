@@ -1,1 +1,0 @@
-import{i as e,r as t,u as n}from"./Button-DVC6uvqU.js";function r({of:r,what:i=`Receipt`}){return n(e,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[n(t,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

@@ -1,1 +1,0 @@
-import{h as e,p as t,x as n}from"./Button-DVC6uvqU.js";var r=t=>e(`/api/tenant/members`,{signal:t}),i=(e,r)=>n(t`/api/tenant/members/${e}`,{name:r});export{i as n,r as t};

@@ -1,1 +1,0 @@
-var e=[{value:`invite`,label:`By invitation`},{value:`tenant`,label:`Every member`}];export{e as t};
