@@ -165,8 +165,8 @@ type PushKey struct {
 	Key string `json:"key"`
 }
 
-// Commands of the Person family. The person alone, who is no service, sends them; but for
-// Notify.
+// Commands of the Person family. The person alone, who is no service, sends them, where
+// nothing else is said.
 type (
 	// GetPerson reads all of it. Answers *Person.
 	GetPerson struct{ Who Identity }
@@ -214,7 +214,8 @@ type (
 		Request
 		News News
 	}
-	// SeenRoom says that the person has read a room up to Seq, wherever. Answers nil.
+	// SeenRoom says that the person has read a room up to Seq, wherever. They themselves, and the
+	// platform. Answers nil.
 	SeenRoom struct {
 		Request
 		RoomID RoomID

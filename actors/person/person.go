@@ -188,7 +188,7 @@ func (x *Person) Receive(t *actors.Turn, cmd ubl.Command) {
 			x.Change(t, c)
 		}
 	case ubl.SeenRoom:
-		switch err := s.mine(c.Who); {
+		switch err := s.stands(c.Who); {
 		case err != nil:
 			t.Fail(err)
 		case !x.Knows(t, c) && !s.seen(c.RoomID, c.Seq):

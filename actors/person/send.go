@@ -134,7 +134,7 @@ func (x *Person) fill(ctx context.Context, n *Notification, to recipient) (bool,
 	if read >= n.Seq { // and nobody could say so then
 		id, err := ubl.NewRequestID(x.Random)
 		if err == nil {
-			_, err = x.Ask.Ask(ctx, x.Name, ubl.SeenRoom{Request: ubl.Request{Who: to.who, ID: id, Key: id}, RoomID: n.Room, Seq: read})
+			_, err = x.Ask.Ask(ctx, x.Name, ubl.SeenRoom{Request: ubl.Request{Who: ubl.Platform(), ID: id, Key: id}, RoomID: n.Room, Seq: read})
 		}
 		return false, err
 	}
