@@ -102,10 +102,15 @@ type Preferences struct {
 	Preview string `json:"preview,omitempty"`
 }
 
+// WordList is a list to put in the place of another one: an empty list takes all away.
+type WordList struct {
+	Words []string `json:"words"`
+}
+
 // PreferencesPatch changes the members that are set.
 type PreferencesPatch struct {
-	Sections *[]string   `json:"sections,omitempty"`
-	Keywords *[]string   `json:"keywords,omitempty"`
+	Sections *WordList   `json:"sections,omitempty"`
+	Keywords *WordList   `json:"keywords,omitempty"`
 	Quiet    *QuietHours `json:"quiet,omitempty"` // without From there are none
 	// DoNotDisturbSeconds begins now; 0 ends it.
 	DoNotDisturbSeconds *int64  `json:"do_not_disturb_s,omitempty"`
@@ -345,22 +350,22 @@ func endsAfter(field string, seconds int64, now Time) (Time, error) {
 // that is gone stand in none.
 func (p Preferences) Apply(patch PreferencesPatch, now Time) (Preferences, error) {
 	if s := patch.Sections; s != nil {
-		if err := checkWords("sections", *s, MaxSections, MaxSectionBytes); err != nil {
+		if err := checkWords("sections", s.Words, MaxSections, MaxSectionBytes); err != nil {
 			return p, err
 		}
-		p.Sections, p.Rooms = slices.Clone(*s), slices.Clone(p.Rooms)
+		p.Sections, p.Rooms = slices.Clone(s.Words), slices.Clone(p.Rooms)
 		for i := range p.Rooms {
-			if !slices.Contains(*s, p.Rooms[i].Section) {
+			if !slices.Contains(s.Words, p.Rooms[i].Section) {
 				p.Rooms[i].Section = ""
 			}
 		}
 		p.Rooms = slices.DeleteFunc(p.Rooms, func(r RoomPreference) bool { return r == (RoomPreference{RoomID: r.RoomID}) })
 	}
 	if k := patch.Keywords; k != nil {
-		if err := checkWords("keywords", *k, MaxKeywords, MaxKeywordBytes); err != nil {
+		if err := checkWords("keywords", k.Words, MaxKeywords, MaxKeywordBytes); err != nil {
 			return p, err
 		}
-		p.Keywords = slices.Clone(*k)
+		p.Keywords = slices.Clone(k.Words)
 	}
 	if q := patch.Quiet; q != nil {
 		p.Quiet = nil

@@ -31,14 +31,14 @@ func TestAnsweredAgain(t *testing.T) {
 		"SeenRoom.Seq": "whatever was read is read",
 	}}
 	now := ubl.TimeOf(h.Clock.Now())
-	sections, keywords, none, hour := []string{"Work"}, []string{"invoice"}, ubl.PreviewNone, int64(3600)
+	sections, keywords, none, hour := ubl.WordList{Words: []string{"Work"}}, ubl.WordList{Words: []string{"invoice"}}, ubl.PreviewNone, int64(3600)
 	again.Ask(at, ubl.SetPreferences{Request: h.Request(ana), Patch: ubl.PreferencesPatch{
 		Sections: &sections, Keywords: &keywords, Preview: &none,
 		Quiet: &ubl.QuietHours{From: "22:00", To: "07:00", Zone: "Europe/Berlin", Days: []string{"mon"}},
 	}})
 	yes, level := true, ubl.NotifyAll
 	got := again.Ask(at, ubl.SetRoomPreference{Request: h.Request(ana), RoomID: "r:general", Patch: ubl.RoomPreferencePatch{
-		Level: &level, Favourite: &yes, Section: &sections[0], MuteSeconds: &hour,
+		Level: &level, Favourite: &yes, Section: &sections.Words[0], MuteSeconds: &hour,
 	}}).(*ubl.RoomPreference)
 	if got.MutedUntil != now.Add(time.Hour) || got.Section != "Work" || !got.Favourite {
 		t.Errorf("the room is answered %+v", got)
@@ -65,7 +65,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	quiet := func(from, to, zone string, days ...string) ubl.PreferencesPatch {
 		return ubl.PreferencesPatch{Quiet: &ubl.QuietHours{From: from, To: to, Zone: zone, Days: days}}
 	}
-	words := func(list ...string) *[]string { return &list }
+	words := func(list ...string) *ubl.WordList { return &ubl.WordList{Words: list} }
 	long, level, section := int64(1<<40), ubl.NotifyLevel("loud"), "Nowhere"
 	for field, patches := range map[string][]ubl.PreferencesPatch{
 		"quiet.from":       {quiet("25:00", "07:00", "UTC"), quiet("7:00", "08:00", "UTC")},

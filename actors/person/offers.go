@@ -49,6 +49,13 @@ type (
 	}
 )
 
+func words(given *[]string) *ubl.WordList {
+	if given == nil {
+		return nil
+	}
+	return &ubl.WordList{Words: *given}
+}
+
 func me(req ubl.Request) ubl.Name { return ubl.PersonName(req.Who.TenantID, req.Who.UserID) }
 
 // offers are the operations over REST and MCP.
@@ -61,7 +68,7 @@ var offers = []offer.Operation{
 		Method: "PATCH", Path: "/me/notifications", Tool: string(didPreferences), Counts: ubl.Sends, Summary: "Set keywords, quiet hours and do-not-disturb",
 		More: "Changes what reaches you in all rooms: keywords, quiet hours, do-not-disturb, previews, and the sections of your list. What isn't given stays. For one room use person.room.update. For people alone; answers all of it.",
 	}, func(req ubl.Request, in preferencesInput) (ubl.Name, ubl.Command) {
-		patch := ubl.PreferencesPatch{Sections: in.Sections, Keywords: in.Keywords, DoNotDisturbSeconds: in.DoNotDisturb, Preview: in.Preview}
+		patch := ubl.PreferencesPatch{Sections: words(in.Sections), Keywords: words(in.Keywords), DoNotDisturbSeconds: in.DoNotDisturb, Preview: in.Preview}
 		if q := in.Quiet; q != nil {
 			patch.Quiet = &ubl.QuietHours{From: q.From, To: q.To, Zone: q.Zone, Days: q.Days}
 		}

@@ -55,7 +55,9 @@ func TestStateIsDerived(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"prefer": func(rt *rapid.T) {
-				words := rapid.Ptr(rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y", "z"}), 0, 3, rapid.ID), true)
+				words := rapid.Ptr(rapid.Map(rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y", "z"}), 0, 3, rapid.ID), func(list []string) ubl.WordList {
+					return ubl.WordList{Words: list}
+				}), true)
 				ask(ubl.SetPreferences{Request: h.Request(ana), Patch: ubl.PreferencesPatch{
 					Keywords: words.Draw(rt, "keywords"), Sections: words.Draw(rt, "sections"), DoNotDisturbSeconds: seconds(rt),
 					Preview: rapid.Ptr(rapid.SampledFrom([]string{"", ubl.PreviewNone}), true).Draw(rt, "preview"),

@@ -121,7 +121,7 @@ func TestNotificationsReachWhomTheyAreFor(t *testing.T) {
 	w.waits(w.bob, 0)
 
 	// A keyword, on the one device that is left.
-	keywords := []string{"invoice"}
+	keywords := ubl.WordList{Words: []string{"invoice"}}
 	harness.Must[*ubl.Preferences](w.House, personOf(w.bob), ubl.SetPreferences{Request: w.Request(w.bob), Patch: ubl.PreferencesPatch{Keywords: &keywords}})
 	harness.Must[*ubl.Device](w.House, personOf(w.bob), ubl.RemoveDevice{Request: w.Request(w.bob), DeviceID: phone.DeviceID})
 	none := ubl.PreviewNone
