@@ -68,7 +68,7 @@ const (
 // reservedServers are the first words of our own tools' names: a server of such
 // an id could pass its tools off as ours.
 var reservedServers = []string{
-	OwnServer, ModelServer, "cluster", "document", "event", "identity", "ledger", "member", "receipt", "search", "user", "workspace",
+	OwnServer, ModelServer, "cluster", "document", "event", "identity", "ledger", "member", "person", "receipt", "search", "user", "workspace",
 }
 
 // ServerSet begins the long form of the name of a server's set of tools, for a server whose id is
@@ -121,7 +121,7 @@ func ValidServerID(s string) bool {
 }
 
 // nounsOfOurs are those in our own tools' names that no act has.
-var nounsOfOurs = []string{"sealed", "log", "deadletters", "upload"}
+var nounsOfOurs = []string{"sealed", "log", "deadletters", "upload", "device", "preferences", "reminder"}
 
 // FreeServerID reports whether a server that is added may have an id: a valid one, and no
 // noun in the names of our own tools, which are all words but the last. Servers that were

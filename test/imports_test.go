@@ -25,6 +25,7 @@ var outside = map[string][]string{
 	"ubl/cluster": {"github.com/hashicorp/raft", "github.com/hashicorp/raft-wal", "github.com/hashicorp/go-hclog",
 		"google.golang.org/grpc"},
 	"ubl/blobs/bucket":         {"github.com/minio/minio-go/v7"},
+	"ubl/push":                 {"github.com/SherClockHolmes/webpush-go"},
 	"ubl/resolver":             {"github.com/miekg/dns"},
 	"ubl/search":               {"github.com/blevesearch/bleve/v2", "github.com/blevesearch/zapx/v16", "go.etcd.io/bbolt/errors", "golang.org/x/text/unicode/norm"},
 	"ubl/portal":               {"github.com/modelcontextprotocol/go-sdk", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/oauth2"},
@@ -212,7 +213,7 @@ func listPackages(t *testing.T) []pkg {
 
 // TestTheRootStaysSmall: the package ubl is what two or more families share, and nothing else.
 func TestTheRootStaysSmall(t *testing.T) {
-	const most = 24
+	const most = 26
 	files, err := filepath.Glob("../*.go")
 	if err != nil {
 		t.Fatal(err)

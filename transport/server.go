@@ -125,7 +125,7 @@ func New(o Options) *Server {
 		o.Random = rand.Reader
 	}
 	s := &Server{opts: o, metrics: newMetrics(o.Collectors), secure: strings.HasPrefix(o.PublicURL, "https://")}
-	s.main, s.admin = s.server(s.routes()), s.server(s.adminRoutes())
+	s.main, s.admin = s.server(hooks(s.routes())), s.server(s.adminRoutes())
 	s.main.ConnContext = withConn
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"ubl/actors"
 	"ubl/actors/container"
 	"ubl/actors/ledger"
+	"ubl/actors/person"
 	"ubl/actors/portal"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
@@ -14,13 +15,14 @@ import (
 )
 
 // World is what families are opened over. Members may make containers of the kinds, and the
-// quota bounds what tenants make. The zero world does for what families list of themselves:
+// quota bounds what tenants make. Push reaches browsers; nil reaches none. The zero world does for what families list of themselves:
 // nothing is read or opened then.
 type World struct {
 	Store  ubl.Store
 	Search ubl.Searcher
 	Kinds  []ubl.Kind
 	Quota  ubl.Quota
+	Push   ubl.Pusher
 }
 
 // List is families of actors, each as a function of the world. The ledger, which counts what
@@ -34,6 +36,8 @@ var All = List{
 	func(w World) actors.Family { return container.Family(w.Store, w.Search) },
 	func(w World) actors.Family { return container.Indexing(w.Store, w.Search) },
 	func(w World) actors.Family { return portal.Family(w.Store) },
+	func(w World) actors.Family { return person.Family(w.Store, w.Push) },
+	func(w World) actors.Family { return room.Notifying(w.Store) },
 }
 
 // Places are what Tenants need of rooms and containers.

@@ -2,6 +2,7 @@ package room
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -188,12 +189,27 @@ func (r *Room) markRead(t *actors.Turn, c ubl.MarkRead) {
 	ctx, last, user := t.Context(), s.Head.LastSeq, c.Who.UserID
 	t.Later(func() (any, error) {
 		var state ubl.ReadState
+		var waits []byte
 		err := r.Read.View(ctx, r.group, func(snap ubl.Snapshot) (err error) {
-			state, err = reading.Of(snap, r.id, user, last)
+			if state, err = reading.Of(snap, r.id, user, last); err == nil {
+				waits, err = snap.Get(reading.WaitsKey(user, r.id))
+			}
 			return err
 		})
+		if err == nil && waits != nil {
+			r.seen(ctx, c, seq)
+		}
 		return &state, err
 	})
+}
+
+// seen tells the Person for whom something waits in the room that it was read. What was read
+// stays so where they can't be told: they look at marks themselves before they show anything.
+func (r *Room) seen(ctx context.Context, c ubl.MarkRead, seq int64) {
+	person := ubl.PersonName(r.tenant, c.Who.UserID)
+	if _, err := r.Ask.Ask(ctx, person, ubl.SeenRoom{Request: c.Request, RoomID: r.id, Seq: seq}); err != nil {
+		r.Log.Warn("couldn't have notifications of a room closed", "room", r.id, "user", c.Who.UserID, "error", err)
+	}
 }
 
 // noted writes the mark of an event that passes, and tells its holder.

@@ -27,6 +27,7 @@ type cli struct {
 	Send    sendCmd    `cmd:"" group:"Rooms and messages" help:"Send a message."`
 	History historyCmd `cmd:"" group:"Rooms and messages" help:"Read a room's messages."`
 	Tail    tailCmd    `cmd:"" group:"Rooms and messages" help:"Follow a room."`
+	Notify  notifyCmd  `cmd:"" group:"Rooms and messages" help:"Choose what reaches you, and when."`
 	Looked  showCmd    `cmd:"" group:"Rooms and messages" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
 
 	Doc  docCmd  `cmd:"" group:"Documents and files" help:"List, read, write and find documents."`
@@ -134,6 +135,14 @@ var examples = map[string][]string{
 	"version":    {"ubl version", "ubl version --json"},
 	"__values":   {"ubl __values rooms"},
 	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
+
+	"notify show":     {"ubl notify", "ubl notify --json"},
+	"notify room":     {"ubl notify room general --mute 8h", "ubl notify room plans --level all --favourite"},
+	"notify quiet":    {"ubl notify quiet 22:00 07:00 --zone Europe/Berlin", "ubl notify quiet --off"},
+	"notify dnd":      {"ubl notify dnd 90m", "ubl notify dnd 0s"},
+	"notify keywords": {"ubl notify keywords deploy \"on fire\"", "ubl notify keywords"},
+	"notify remind":   {"ubl notify remind general m:00000000-0001-839e-aaa2-5d5d1845e2c3 --in 2h --note \"answer Eve\""},
+	"notify forget":   {"ubl notify forget n:00112233445566778899"},
 
 	"room list":          {`ubl room list`},
 	"room create":        {`ubl room create "Launch plans"`, `ubl room create Board --join tenant --keep 365`},

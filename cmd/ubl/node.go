@@ -79,6 +79,8 @@ type node struct {
 	quota ubl.Quota
 	// kinds are those of containers.
 	kinds []ubl.Kind
+	// push reaches browsers; nil for none.
+	push ubl.Pusher
 }
 
 // openNode opens a data directory as that of a node alone, making it where it is
@@ -101,7 +103,9 @@ func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
 }
 
 func (p *program) newNode(log *slog.Logger) *node {
-	return &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, bucket: p.bucket, suspects: make(chan tenantBlob, maxSuspects), kinds: append(ubl.Kinds(), p.kinds...)}
+	n := &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, bucket: p.bucket, suspects: make(chan tenantBlob, maxSuspects), kinds: append(ubl.Kinds(), p.kinds...)}
+	n.push = n.pusher(p.reach)
+	return n
 }
 
 func (n *node) storage() *storage.Options {
@@ -134,7 +138,7 @@ func (n *node) run(dir string) (err error) {
 	begun := time.Now()
 	n.clock = &clockGuard{now: n.now, elapsed: func() time.Duration { return time.Since(begun) }, ahead: n.clockOffset, log: n.log}
 	n.actors = actors.New(actors.Options{
-		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: n.kinds, Quota: n.quota}),
+		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: n.kinds, Quota: n.quota, Push: n.push}),
 		Now:      n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
 		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota, Hold: n.clock.holds,
 	})

@@ -48,6 +48,8 @@ type program struct {
 	gateway gateway.Config
 	// quota is what tenants may have in all on the node that is opened; nil for everything.
 	quota ubl.Quota
+	// reach is how the node that is opened finds push services; nil for one that pushes nothing.
+	reach *reach
 	// limits are changes to the table of limits, from the file's section.
 	limits map[string]int64
 	// kinds is the one that says which kinds of containers there are besides the product's.

@@ -71,6 +71,7 @@ func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Log
 	if err := errors.Join(c.bound(p), c.use(p)); err != nil {
 		return nil, err
 	}
+	p.reach = c.reach(p)
 	warnWritable(log, c.Data)
 	if err := tighten(c.Data); err != nil {
 		return nil, fmt.Errorf("couldn't keep the data directory private: %w", err)

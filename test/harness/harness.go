@@ -81,6 +81,8 @@ type Options struct {
 	Panics *panics.Catcher
 	// Quota bounds what tenants have in all; nil is no bound.
 	Quota ubl.Quota
+	// Push reaches browsers; nil reaches none.
+	Push ubl.Pusher
 	// Now is the time of the house instead of its Clock, where that must go on.
 	Now func() time.Time
 	// Dir is a data directory to open instead of a new one.
@@ -127,7 +129,7 @@ func (h *House) start() {
 		now = h.opts.Now
 	}
 	h.Runtime = actors.New(actors.Options{
-		Families: append(h.opts.Families, families.All.In(families.World{Store: store, Search: searcher, Kinds: append(ubl.Kinds(), h.opts.Kinds...), Quota: h.opts.Quota})...),
+		Families: append(h.opts.Families, families.All.In(families.World{Store: store, Search: searcher, Kinds: append(ubl.Kinds(), h.opts.Kinds...), Quota: h.opts.Quota, Push: h.opts.Push})...),
 		Now:      now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota, Shelf: engine,
 	})

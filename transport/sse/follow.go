@@ -95,7 +95,7 @@ func (f *follow) sink(p ubl.Publication) {
 	}
 	for i := range p.Events {
 		switch ev := &p.Events[i]; ev.Kind {
-		case ubl.EventMemberJoined, ubl.EventMemberLeft, ubl.EventRoomCreated, ubl.EventRoomRead:
+		case ubl.EventMemberJoined, ubl.EventMemberLeft, ubl.EventRoomCreated, ubl.EventRoomRead, ubl.EventPersonChanged:
 			f.learn(ev)
 		}
 	}

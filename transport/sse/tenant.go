@@ -119,7 +119,7 @@ func (s *tenantSource) learn(ev *ubl.Event) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ev.Kind == ubl.EventRoomRead {
+	if ev.Kind == ubl.EventRoomRead || ev.Kind == ubl.EventPersonChanged {
 		s.own.add(ledgerID, noID, ev)
 		return true
 	}
@@ -148,7 +148,7 @@ func (s *tenantSource) lose(room ubl.RoomID, at ubl.Time) {
 	})
 }
 
-// aside takes what is to be told of lost rooms, and of what the caller has read elsewhere.
+// aside takes what is to be told of lost rooms, and of what the caller has read or set elsewhere.
 func (s *tenantSource) aside() replay {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,6 +2,8 @@
 // network. It never answers for anything outside /ui/: what people wrote is kept
 // by the page, under who they are.
 
+import { arrived, opened } from './notify/worker';
+
 // Both are put in by the build (vite.config.ts).
 declare const __SHELL__: string[];
 declare const __VERSION__: string;
@@ -25,6 +27,9 @@ self.addEventListener('fetch', (e) => {
   if (e.request.mode === 'navigate') e.respondWith(kept(start, e.request));
   else if (shell.has(url.pathname)) e.respondWith(kept(url.pathname, e.request));
 });
+
+self.addEventListener('push', (e) => e.waitUntil(arrived(self, e.data)));
+self.addEventListener('notificationclick', (e) => e.waitUntil(opened(self, e.notification)));
 
 // fill takes all files or none. Hashed ones come from the browser's cache where
 // it has them; the others are asked for anew.

@@ -1,0 +1,235 @@
+package person
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// The acts, which are also the ops of their effects.
+const (
+	didPreferences    ubl.Did = "person.preferences.update"
+	didRoom           ubl.Did = "person.room.update"
+	didKey            ubl.Did = "person.key.create"
+	didDeviceAdd      ubl.Did = "person.device.add"
+	didDeviceRemove   ubl.Did = "person.device.remove"
+	didReminderAdd    ubl.Did = "person.reminder.add"
+	didReminderRemove ubl.Did = "person.reminder.remove"
+	didReminderRing   ubl.Did = "person.reminder.ring"
+	didNotify         ubl.Did = "person.notify"
+	didRelease        ubl.Did = "person.release"
+	didSeen           ubl.Did = "person.seen"
+	didPush           ubl.Did = "person.push"
+)
+
+// Alarms.
+const (
+	alarmHeld   = "held"
+	alarmRemind = "remind:" // and the reminder's id
+)
+
+// about is an act of the person's with an event: the ledger says whose it is, and has a commitment
+// to the rest.
+func (s *State) about(did ubl.Did, private any, e event, at actors.Moment) (*plan, error) {
+	salt, err := ubl.NewSalt(at.Random)
+	if err != nil {
+		return nil, err
+	}
+	content, err := json.Marshal(private)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't encode what an act is about: %w", err)
+	}
+	if content, err = ubl.Canonical(content); err != nil {
+		return nil, err
+	}
+	e.Salt = salt
+	user := ubl.Str("user_id", s.User)
+	return &plan{
+		Act: actors.Act{
+			Did: did, This: ubl.Fields{user, ubl.Str("content_hash", salt.Commit(content))},
+			Effects: []ubl.Fields{{ubl.Str("op", did), user}},
+		},
+		Event: e,
+	}, nil
+}
+
+func (s *State) decidePreferences(c ubl.SetPreferences, at actors.Moment) (*plan, error) {
+	now, err := s.Preferences.Apply(c.Patch, at.Now)
+	if err != nil {
+		return nil, err
+	}
+	return s.preferring(didPreferences, now, event{}, now, at)
+}
+
+func (s *State) decideRoom(c ubl.SetRoomPreference, at actors.Moment) (*plan, error) {
+	was, had := s.Preferences.Room(c.RoomID)
+	if !had && len(s.Preferences.Rooms) >= ubl.MaxPreferredRooms {
+		return nil, ubl.Errorf(ubl.CodeConflict, "you have set something for %d rooms: that is the most", ubl.MaxPreferredRooms)
+	}
+	room, err := was.Apply(c.Patch, s.Preferences.Sections, at.Now)
+	if err != nil {
+		return nil, err
+	}
+	return s.preferring(didRoom, room, event{Room: &room}, s.Preferences.With(room), at)
+}
+
+// preferring sets the preferences. What is held back is looked at again, by what they are now.
+func (s *State) preferring(did ubl.Did, private any, e event, now ubl.Preferences, at actors.Moment) (*plan, error) {
+	e.Preferences = &now
+	p, err := s.about(did, private, e, at)
+	if err == nil && slices.ContainsFunc(s.Waiting, func(w waiting) bool { return w.Held }) {
+		p.Alarms = append(p.Alarms, actors.Alarm{Key: alarmHeld, At: max(now.QuietUntil(at.Now), at.Now)})
+	}
+	return p, err
+}
+
+// keying is [ubl.MakePushKey] with the pair that the actor has drawn.
+type keying struct {
+	ubl.MakePushKey
+	made pushKey
+}
+
+func (s *State) decideKey(c *keying, at actors.Moment) (*plan, error) {
+	key := c.made
+	if s.Key != nil {
+		key = *s.Key
+	}
+	return s.about(didKey, key.Public, event{Key: &key}, at)
+}
+
+// adding is [ubl.AddDevice] with a subscription that was found sound.
+type adding struct{ ubl.AddDevice }
+
+func (s *State) decideDeviceAdd(c *adding, at actors.Moment) (*plan, error) {
+	d := ubl.Device{DeviceID: deviceOf(c.Subscription), Name: c.Name, AddedAt: at.Now, Subscription: &c.Subscription}
+	was := find(s.Devices, d.DeviceID, deviceID)
+	switch {
+	case s.Key == nil:
+		return nil, ubl.Errorf(ubl.CodeConflict, "ask for your push key first: the browser subscribes with it")
+	case was == nil && len(s.Devices) >= ubl.MaxDevices:
+		return nil, ubl.Errorf(ubl.CodeConflict, "you are reached on %d devices: remove one first", ubl.MaxDevices)
+	case was != nil:
+		d.AddedAt = was.AddedAt
+	}
+	return s.about(didDeviceAdd, d, event{Device: &d}, at)
+}
+
+func (s *State) decideDeviceRemove(c ubl.RemoveDevice, at actors.Moment) (*plan, error) {
+	d := find(s.Devices, c.DeviceID, deviceID)
+	if d == nil {
+		return nil, ubl.Errorf(ubl.CodeNotFound, "you have no such device")
+	}
+	return s.removing(*d, at)
+}
+
+// removing leaves of the device what lists show.
+func (s *State) removing(d ubl.Device, at actors.Moment) (*plan, error) {
+	d.Subscription = nil
+	return s.about(didDeviceRemove, d, event{Device: &d}, at)
+}
+
+func (s *State) decideReminderAdd(c ubl.AddReminder, at actors.Moment) (*plan, error) {
+	switch {
+	case len(s.Reminders) >= ubl.MaxReminders:
+		return nil, ubl.Errorf(ubl.CodeConflict, "you have %d reminders: remove one first", ubl.MaxReminders)
+	case c.At <= at.Now:
+		return nil, when("is over already")
+	case c.At > at.Now.Add(ubl.MaxRemindAhead):
+		return nil, when("is more than a year ahead")
+	}
+	var id [10]byte
+	if _, err := at.Random.Read(id[:]); err != nil {
+		return nil, fmt.Errorf("couldn't draw an id: %w", err)
+	}
+	r := ubl.Reminder{ReminderID: fmt.Sprintf("n:%x", id), RoomID: c.RoomID, MsgID: c.MsgID, At: c.At, Note: c.Note}
+	p, err := s.about(didReminderAdd, r, event{Reminder: &r}, at)
+	if err == nil {
+		p.Alarms = []actors.Alarm{{Key: alarmRemind + r.ReminderID, At: r.At}}
+	}
+	return p, err
+}
+
+func when(what string) *ubl.Error {
+	err := ubl.Errorf(ubl.CodeValidation, "the time %s", what)
+	err.Details = map[string]string{"at": what}
+	return err
+}
+
+func (s *State) decideReminderRemove(c ubl.RemoveReminder, at actors.Moment) (*plan, error) {
+	r := find(s.Reminders, c.ReminderID, reminderID)
+	if r == nil {
+		return nil, ubl.Errorf(ubl.CodeNotFound, "you have no such reminder")
+	}
+	p, err := s.about(didReminderRemove, *r, event{Reminder: r}, at)
+	if err == nil && !r.Due {
+		p.Alarms = []actors.Alarm{{Key: alarmRemind + r.ReminderID}}
+	}
+	return p, err
+}
+
+// pushFor is how long a push is tried, and kept by the push service for a browser that is away.
+const (
+	pushFor  = 24 * time.Hour
+	closeFor = time.Hour
+)
+
+// job is what a push is to tell a device. It holds no more than ids: what was said is read when it
+// is sent, so that nothing is told that was read, taken back or is no longer the person's to see.
+type job struct {
+	Form     int        `json:"v"`
+	What     string     `json:"what"`
+	DeviceID string     `json:"device_id"`
+	RoomID   ubl.RoomID `json:"room_id,omitempty"`
+	Seq      int64      `json:"seq,omitempty"`
+	Reminder string     `json:"reminder_id,omitempty"`
+}
+
+const jobVersion = 1
+
+// What a push tells.
+const (
+	tellMessage  = "message"
+	tellClose    = "close"
+	tellReminder = "reminder"
+)
+
+func (j job) key() string { return j.What + ":" + j.DeviceID + ":" + string(j.RoomID) + j.Reminder }
+
+// intend puts a push behind a plan, as what follows from it, unless one like it is open.
+func (s *State) intend(p *plan, j job, at actors.Moment) error {
+	if find(s.Open, j.key(), keyOf) != nil {
+		return nil
+	}
+	next, err := s.pushing(j, at)
+	if err != nil {
+		return err
+	}
+	for p.Also != nil {
+		p = p.Also
+	}
+	p.Also = next
+	return nil
+}
+
+// pushing is the plan of one push.
+func (s *State) pushing(j job, at actors.Moment) (*plan, error) {
+	j.Form = jobVersion
+	content, err := json.Marshal(j)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't encode a push: %w", err)
+	}
+	last := pushFor
+	if j.What == tellClose {
+		last = closeFor
+	}
+	p, err := s.about(didPush, j, event{Begins: &open{Key: j.key(), Seq: j.Seq}}, at)
+	if err == nil {
+		p.Status, p.Effects = ubl.StatusIntended, nil
+		p.Intends = &actors.Outbound{Key: j.key(), Content: content, Deadline: at.Now.Add(last)}
+	}
+	return p, err
+}

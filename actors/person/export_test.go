@@ -1,0 +1,30 @@
+package person
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Changing is how many commands change something.
+func Changing() int { return len(kind().Rules) }
+
+// Opening opens persons who are reached by a pusher.
+func Opening(push ubl.Pusher) func(context.Context, ubl.Reader, actors.Env) (*Person, error) {
+	return func(ctx context.Context, read ubl.Reader, env actors.Env) (*Person, error) {
+		return load(ctx, kind(), read, push, env)
+	}
+}
+
+// Snapshot is all that a person knows.
+func (x *Person) Snapshot() string { return string(x.State.encode()) }
+
+// Look shows a test the state.
+func (x *Person) Look(at func(any)) { at(x.State) }
+
+// Restored is the state as its stored form has it.
+func (x *Person) Restored() (string, error) {
+	s, err := snapshots().Decode(x.State.encode())
+	return string(s.encode()), err
+}

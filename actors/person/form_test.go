@@ -1,0 +1,35 @@
+package person
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestStoredForm: events and snapshots are stored byte for byte as all versions of the program
+// have, so that an older one reads them too.
+func TestStoredForm(t *testing.T) {
+	const stamp = `{"v":1,"n":3,"did":"person.notify","at":"2026-01-07T12:34:56.000Z","by":"u:ana","salt":"01000000000000000000000000000000",`
+	for _, stored := range []string{
+		stamp + `"preferences":{"rooms":[{"room_id":"r:a","level":"all","muted_until":"2026-01-07T12:34:56.000Z","favourite":true,"section":"Work"}],` +
+			`"sections":["Work"],"keywords":["x"],"quiet":{"from":"22:00","to":"07:00","zone":"UTC","days":["mon"]},"disturb_at":"2026-01-07T12:34:56.000Z","preview":"none"}}`,
+		stamp + `"room":{"room_id":"r:a"},"key":{"public":"k","sealed":"AA=="}}`,
+		stamp + `"device":{"device_id":"v:1","name":"x","added_at":"2026-01-07T12:34:56.000Z","subscription":{"endpoint":"https://a","p256dh":"b","auth":"c"}}}`,
+		stamp + `"reminder":{"reminder_id":"n:1","room_id":"r:a","msg_id":"m:1","at":"2026-01-07T12:34:56.000Z","note":"x","due":true}}`,
+		stamp + `"waiting":{"room_id":"r:a","count":2,"first_seq":1,"last_seq":4,"held":true,"on":["v:1"]},"released":true,"begins":{"key":"message:v:1:r:a","seq":4},"ends":"x"}`,
+	} {
+		var e event
+		if err := json.Unmarshal([]byte(stored), &e); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(e); string(got) != stored {
+			t.Errorf("stored\n%s, before\n%s, %v", got, stored, err)
+		}
+	}
+	const snapshot = `{"Tenant":"t:a","User":"u:ana","Preferences":{"keywords":["x"]},"Key":{"public":"k","sealed":"AA=="},` +
+		`"Devices":[{"device_id":"v:1","name":"x","added_at":"2026-01-07T12:34:56.000Z"}],"Reminders":null,` +
+		`"Waiting":[{"room_id":"r:a","count":2,"first_seq":1,"last_seq":4,"on":["v:1"]}],"Open":[{"key":"k","seq":4}]}`
+	s, err := snapshots().Decode([]byte(snapshot))
+	if got := string(s.encode()); err != nil || got != snapshot {
+		t.Errorf("a snapshot is stored\n%s, before\n%s, %v", got, snapshot, err)
+	}
+}

@@ -1,0 +1,115 @@
+package person
+
+import (
+	"ubl"
+	"ubl/offer"
+)
+
+// What the operations take. The caller is whose it is.
+type (
+	nothing struct{}
+
+	preferencesInput struct {
+		Sections     *[]string   `json:"sections,omitempty" maxItems:"50" doc:"The sections of your list of rooms, in their order: all of them."`
+		Keywords     *[]string   `json:"keywords,omitempty" maxItems:"50" doc:"Words that make a message one for you: all of them."`
+		Quiet        *quietInput `json:"quiet,omitempty" doc:"When nothing reaches you, each day. Without from there is no such time."`
+		DoNotDisturb *int64      `json:"do_not_disturb_s,omitempty" minimum:"0" maximum:"31622400" doc:"Seconds from now on in which nothing reaches you; 0 ends that."`
+		Preview      *string     `json:"preview,omitempty" enum:",none" doc:"none: notifications don't say who wrote what. Empty: they do."`
+	}
+	quietInput struct {
+		From string   `json:"from,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"22:00"`
+		To   string   `json:"to,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"07:00"`
+		Zone string   `json:"zone,omitempty" maxLength:"64" example:"Europe/Berlin"`
+		Days []string `json:"days,omitempty" maxItems:"7" doc:"Days on which it begins: mon to sun. Empty is every day."`
+	}
+	roomInput struct {
+		RoomID    ubl.RoomID `json:"room_id" pattern:"^r:[A-Za-z0-9._-]{1,128}$" example:"r:general"`
+		Level     *string    `json:"level,omitempty" enum:",all,mentions,nothing" doc:"Which messages reach you: all, those for you (mentions), or nothing. Empty goes by the room: all in direct messages, else mentions."`
+		Mute      *int64     `json:"mute_s,omitempty" minimum:"0" maximum:"31622400" doc:"Seconds from now on in which the room is mute; 0 ends that."`
+		Favourite *bool      `json:"favourite,omitempty"`
+		Section   *string    `json:"section,omitempty" maxLength:"100" doc:"One of your sections; empty for none."`
+	}
+	deviceInput struct {
+		Name     string `json:"name" minLength:"1" maxLength:"100" example:"Firefox on Linux"`
+		Endpoint string `json:"endpoint" minLength:"1" maxLength:"2048" example:"https://push.example/abc" doc:"Where the browser's push service takes messages for it."`
+		P256dh   string `json:"p256dh" minLength:"1" maxLength:"200" doc:"The browser's public key, base64url."`
+		Auth     string `json:"auth" minLength:"1" maxLength:"100" doc:"The browser's secret, base64url."`
+	}
+	deviceRef struct {
+		DeviceID string `json:"device_id" pattern:"^v:[0-9a-f]{20}$" example:"v:00112233445566778899"`
+	}
+	reminderInput struct {
+		RoomID ubl.RoomID    `json:"room_id" pattern:"^r:[A-Za-z0-9._-]{1,128}$" example:"r:general"`
+		MsgID  ubl.MessageID `json:"msg_id" pattern:"^m:[A-Za-z0-9._-]{1,256}$" example:"m:1"`
+		At     ubl.Time      `json:"at" doc:"When, within a year." example:"2026-01-31T12:00:00.000Z"`
+		Note   string        `json:"note,omitempty" maxLength:"500"`
+	}
+	reminderRef struct {
+		ReminderID string `json:"reminder_id" pattern:"^n:[0-9a-f]{20}$" example:"n:00112233445566778899"`
+	}
+)
+
+func words(given *[]string) *ubl.WordList {
+	if given == nil {
+		return nil
+	}
+	return &ubl.WordList{Words: *given}
+}
+
+func me(req ubl.Request) ubl.Name { return ubl.PersonName(req.Who.TenantID, req.Who.UserID) }
+
+// offers are the operations over REST and MCP.
+var offers = []offer.Operation{
+	offer.Of[nothing, ubl.Person](offer.Operation{
+		Method: "GET", Path: "/me/notifications", Tool: "person.get", Summary: "Show what reaches you, and what waits for you",
+		More: "Shows which messages reach you, on which devices, your reminders, and the rooms in which something waits. Use it before you change any of it. What is unread in all rooms is in messenger.list_rooms. For people alone.",
+	}, func(req ubl.Request, _ nothing) (ubl.Name, ubl.Command) { return me(req), ubl.GetPerson{Who: req.Who} }),
+	offer.Of[preferencesInput, ubl.Preferences](offer.Operation{
+		Method: "PATCH", Path: "/me/notifications", Tool: string(didPreferences), Counts: ubl.Sends, Summary: "Set keywords, quiet hours and do-not-disturb",
+		More: "Changes what reaches you in all rooms: keywords, quiet hours, do-not-disturb, previews, and the sections of your list. What isn't given stays. For one room use person.room.update. For people alone; answers all of it.",
+	}, func(req ubl.Request, in preferencesInput) (ubl.Name, ubl.Command) {
+		patch := ubl.PreferencesPatch{Sections: words(in.Sections), Keywords: words(in.Keywords), DoNotDisturbSeconds: in.DoNotDisturb, Preview: in.Preview}
+		if q := in.Quiet; q != nil {
+			patch.Quiet = &ubl.QuietHours{From: q.From, To: q.To, Zone: q.Zone, Days: q.Days}
+		}
+		return me(req), ubl.SetPreferences{Request: req, Patch: patch}
+	}),
+	offer.Of[roomInput, ubl.RoomPreference](offer.Operation{
+		Method: "PATCH", Path: "/me/rooms/{roomId}", Tool: string(didRoom), Counts: ubl.Sends, Summary: "Mute a room, or choose which of its messages reach you",
+		More: "Changes what you want of one room: which messages reach you, whether it is mute, a favourite, in which section it stands. What isn't given stays. For all rooms use person.preferences.update; room.update changes the room for everybody. For people alone.",
+	}, func(req ubl.Request, in roomInput) (ubl.Name, ubl.Command) {
+		return me(req), ubl.SetRoomPreference{Request: req, RoomID: in.RoomID, Patch: ubl.RoomPreferencePatch{
+			Level: (*ubl.NotifyLevel)(in.Level), MuteSeconds: in.Mute, Favourite: in.Favourite, Section: in.Section,
+		}}
+	}),
+	offer.Of[nothing, ubl.PushKey](offer.Operation{
+		Method: "POST", Path: "/me/push-key", Tool: string(didKey), Counts: ubl.Creations, Summary: "Get the key that a browser subscribes to notifications with",
+		More: "Answers your public key for push services, made at the first use. A browser needs it before person.device.add. For people alone.",
+	}, func(req ubl.Request, _ nothing) (ubl.Name, ubl.Command) {
+		return me(req), ubl.MakePushKey{Request: req}
+	}),
+	offer.Of[deviceInput, ubl.Device](offer.Operation{
+		Method: "POST", Path: "/me/devices", Tool: string(didDeviceAdd), Counts: ubl.Creations, Summary: "Have notifications reach a browser",
+		More: "Has your notifications reach a browser, by the subscription that its push service gave it. The same browser again keeps its id. Use person.key.create before. For people alone; answers the device.",
+	}, func(req ubl.Request, in deviceInput) (ubl.Name, ubl.Command) {
+		return me(req), ubl.AddDevice{Request: req, Name: in.Name, Subscription: ubl.Subscription{Endpoint: in.Endpoint, P256dh: in.P256dh, Auth: in.Auth}}
+	}),
+	offer.Of[deviceRef, ubl.Device](offer.Operation{
+		Method: "DELETE", Path: "/me/devices/{deviceId}", Tool: string(didDeviceRemove), Counts: ubl.Sends, Destroys: true, Summary: "Have notifications no longer reach a browser",
+		More: "Takes a browser off the list of those that your notifications reach. person.get lists them. To be left alone for a while use person.preferences.update. For people alone.",
+	}, func(req ubl.Request, in deviceRef) (ubl.Name, ubl.Command) {
+		return me(req), ubl.RemoveDevice{Request: req, DeviceID: in.DeviceID}
+	}),
+	offer.Of[reminderInput, ubl.Reminder](offer.Operation{
+		Method: "POST", Path: "/me/reminders", Tool: string(didReminderAdd), Counts: ubl.Creations, Summary: "Be reminded of a message at a time",
+		More: "Reminds you of a message at a time, on your devices and in person.get, whether it is quiet then or not. Nobody else hears of it. For people alone; answers the reminder.",
+	}, func(req ubl.Request, in reminderInput) (ubl.Name, ubl.Command) {
+		return me(req), ubl.AddReminder{Request: req, RoomID: in.RoomID, MsgID: in.MsgID, At: in.At, Note: in.Note}
+	}),
+	offer.Of[reminderRef, ubl.Reminder](offer.Operation{
+		Method: "DELETE", Path: "/me/reminders/{reminderId}", Tool: string(didReminderRemove), Counts: ubl.Sends, Destroys: true, Summary: "Take a reminder away",
+		More: "Takes one of your reminders away, before or after its time. person.get lists them. For people alone.",
+	}, func(req ubl.Request, in reminderRef) (ubl.Name, ubl.Command) {
+		return me(req), ubl.RemoveReminder{Request: req, ReminderID: in.ReminderID}
+	}),
+}

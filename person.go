@@ -1,0 +1,428 @@
+package ubl
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Each person has an actor of their own in a tenant, which nobody else reads: what they want to
+// hear of, where it reaches them, and what waits for them. DESIGN.md ("Reaching people") has the way.
+
+// PersonName addresses a Person actor.
+func PersonName(t TenantID, u UserID) Name {
+	return Name(string(t) + "|" + PersonPrefix + strings.TrimPrefix(string(u), "u:"))
+}
+
+// PersonPrefix begins the local names of Person actors.
+const PersonPrefix = "p:"
+
+// EventPersonChanged tells a person's own devices that something of theirs has changed: they
+// read it again. Its payload is {"what":…}, one of the words below.
+const EventPersonChanged = "person.changed"
+
+// What has changed of a person's.
+const (
+	PersonPreferences = "preferences"
+	PersonDevices     = "devices"
+	PersonReminders   = "reminders"
+	PersonWaiting     = "waiting"
+)
+
+// Limits of what a person keeps.
+const (
+	MaxPreferredRooms = 5000
+	MaxSections       = 50
+	MaxSectionBytes   = 100
+	MaxKeywords       = 50
+	MaxKeywordBytes   = 60
+	MaxDevices        = 10
+	MaxReminders      = 200
+	MaxReminderNote   = 500
+	// MaxRemindAhead is how far ahead a reminder, a mute and a do-not-disturb may end.
+	MaxRemindAhead = 366 * 24 * time.Hour
+)
+
+// NotifyLevel is which messages of a room reach somebody.
+type NotifyLevel string
+
+// Levels. Where somebody has set none it follows from the room: all in direct ones, else mentions.
+const (
+	NotifyAll      NotifyLevel = "all"
+	NotifyMentions NotifyLevel = "mentions" // those that are for them: see [News]
+	NotifyNothing  NotifyLevel = "nothing"
+)
+
+// RoomPreference is what somebody wants of a room, and where they list it.
+type RoomPreference struct {
+	RoomID RoomID `json:"room_id"`
+	// Level is "" where it follows from the kind of room.
+	Level NotifyLevel `json:"level,omitempty"`
+	// MutedUntil is when the room is heard again, 0 where it isn't muted.
+	MutedUntil Time `json:"muted_until,omitzero"`
+	Favourite  bool `json:"favourite,omitempty"`
+	// Section is the one of their list in which it stands, "" for none.
+	Section string `json:"section,omitempty"`
+}
+
+// RoomPreferencePatch changes the members that are set.
+type RoomPreferencePatch struct {
+	Level *NotifyLevel `json:"level,omitempty"` // "" goes back to what follows from the room
+	// MuteSeconds mutes from now on for so long; 0 ends it.
+	MuteSeconds *int64  `json:"mute_s,omitempty"`
+	Favourite   *bool   `json:"favourite,omitempty"`
+	Section     *string `json:"section,omitempty"`
+}
+
+// QuietHours are a time of day at which nothing reaches a person, by the clock of a zone.
+// Where To isn't behind From they end the next day.
+type QuietHours struct {
+	From string `json:"from"` // 22:00
+	To   string `json:"to"`   // 07:00
+	Zone string `json:"zone"` // Europe/Berlin
+	// Days are those on which they begin, mon to sun; empty is every day.
+	Days []string `json:"days,omitempty"`
+}
+
+// PreviewNone has notifications tell nothing but that there is something.
+const PreviewNone = "none"
+
+// Preferences are what a person wants to hear of.
+type Preferences struct {
+	Rooms    []RoomPreference `json:"rooms,omitempty"`    // by room id
+	Sections []string         `json:"sections,omitempty"` // of their list, in their order
+	Keywords []string         `json:"keywords,omitempty"` // words that make a message one for them
+	Quiet    *QuietHours      `json:"quiet,omitempty"`
+	// DisturbAt is when they may be disturbed again, 0 for now.
+	DisturbAt Time `json:"disturb_at,omitzero"`
+	// Preview is [PreviewNone] or "", which shows who wrote where, and how it begins.
+	Preview string `json:"preview,omitempty"`
+}
+
+// WordList is a list to put in the place of another one: an empty list takes all away.
+type WordList struct {
+	Words []string `json:"words"`
+}
+
+// PreferencesPatch changes the members that are set.
+type PreferencesPatch struct {
+	Sections *WordList   `json:"sections,omitempty"`
+	Keywords *WordList   `json:"keywords,omitempty"`
+	Quiet    *QuietHours `json:"quiet,omitempty"` // without From there are none
+	// DoNotDisturbSeconds begins now; 0 ends it.
+	DoNotDisturbSeconds *int64  `json:"do_not_disturb_s,omitempty"`
+	Preview             *string `json:"preview,omitempty"`
+}
+
+// Subscription is where a browser is reached, as its push service said: RFC 8030 and 8291.
+type Subscription struct {
+	Endpoint string `json:"endpoint"`
+	P256dh   string `json:"p256dh"`
+	Auth     string `json:"auth"`
+}
+
+// Device is a browser that a person is reached by. Its id follows from the endpoint.
+type Device struct {
+	DeviceID string `json:"device_id"`
+	Name     string `json:"name"`
+	AddedAt  Time   `json:"added_at"`
+	// Subscription is nobody's to see: lists leave it out.
+	Subscription *Subscription `json:"subscription,omitempty"`
+}
+
+// Reminder is about a message, at a time.
+type Reminder struct {
+	ReminderID string    `json:"reminder_id"`
+	RoomID     RoomID    `json:"room_id"`
+	MsgID      MessageID `json:"msg_id"`
+	At         Time      `json:"at"`
+	Note       string    `json:"note,omitempty"`
+	// Due says that the time has come; it stays until it is removed.
+	Due bool `json:"due,omitempty"`
+}
+
+// Waiting is what came in a room for somebody that they haven't read.
+type Waiting struct {
+	RoomID   RoomID `json:"room_id"`
+	Count    int64  `json:"count"`
+	FirstSeq int64  `json:"first_seq"`
+	LastSeq  int64  `json:"last_seq"`
+	// Held says that a time of quiet holds it back.
+	Held bool `json:"held,omitempty"`
+}
+
+// Person is what a person keeps, as they see it.
+type Person struct {
+	UserID      UserID      `json:"user_id"`
+	Preferences Preferences `json:"preferences"`
+	Devices     []Device    `json:"devices"`
+	Reminders   []Reminder  `json:"reminders"`
+	Waiting     []Waiting   `json:"waiting"`
+	// QuietUntil is when a time of quiet ends that holds things back now, 0 for none.
+	QuietUntil Time `json:"quiet_until,omitzero"`
+}
+
+// PushKey is the public half of a person's key, by which push services know who sends.
+type PushKey struct {
+	Key string `json:"key"`
+}
+
+// Commands of the Person family. The person alone, who is no service, sends them, where
+// nothing else is said.
+type (
+	// GetPerson reads all of it. Answers *Person.
+	GetPerson struct{ Who Identity }
+	// SetPreferences changes what isn't about one room. Answers *Preferences.
+	SetPreferences struct {
+		Request
+		Patch PreferencesPatch
+	}
+	// SetRoomPreference changes what is wanted of a room. Answers *RoomPreference.
+	SetRoomPreference struct {
+		Request
+		RoomID RoomID
+		Patch  RoomPreferencePatch
+	}
+	// MakePushKey makes the person's key at the first use, and is told it afterwards.
+	// Answers *PushKey.
+	MakePushKey struct{ Request }
+	// AddDevice has a browser reached, or reached under new keys. Answers *Device.
+	AddDevice struct {
+		Request
+		Name         string
+		Subscription Subscription
+	}
+	// RemoveDevice ends that. Answers *Device.
+	RemoveDevice struct {
+		Request
+		DeviceID string
+	}
+	// AddReminder reminds of a message. Answers *Reminder.
+	AddReminder struct {
+		Request
+		RoomID RoomID
+		MsgID  MessageID
+		At     Time
+		Note   string
+	}
+	// RemoveReminder ends one, whether it was due or not. Answers *Reminder.
+	RemoveReminder struct {
+		Request
+		ReminderID string
+	}
+	// Notify hands on a message of a room that the person is in, as the ledger has it. The
+	// platform only. Answers nil.
+	Notify struct {
+		Request
+		News News
+	}
+	// SeenRoom says that the person has read a room up to Seq, wherever. They themselves, and the
+	// platform. Answers nil.
+	SeenRoom struct {
+		Request
+		RoomID RoomID
+		Seq    int64
+	}
+)
+
+// Cost is 0: it reads.
+func (GetPerson) Cost() int { return 0 }
+
+// Cost is one act with all preferences.
+func (SetPreferences) Cost() int { return 4 * writeCost }
+
+// Cost is one act with all preferences.
+func (SetRoomPreference) Cost() int { return 4 * writeCost }
+
+// Cost is one act.
+func (MakePushKey) Cost() int { return writeCost }
+
+// Cost is one act.
+func (AddDevice) Cost() int { return 2 * writeCost }
+
+// Cost is one act.
+func (RemoveDevice) Cost() int { return writeCost }
+
+// Cost is one act.
+func (AddReminder) Cost() int { return writeCost }
+
+// Cost is one act.
+func (RemoveReminder) Cost() int { return writeCost }
+
+// Cost is an act, and one for each device.
+func (Notify) Cost() int { return 2 * writeCost }
+
+// Cost is 0: nearly every one only looks.
+func (SeenRoom) Cost() int { return 0 }
+
+// Pusher reaches browsers by their push services. Safe for concurrent use.
+type Pusher interface {
+	// NewKey makes a pair of keys. The private half is sealed for the person whose name is of.
+	NewKey(of Name) (public string, sealed []byte, err error)
+	// Check refuses a subscription that can't be pushed to.
+	Check(Subscription) error
+	// Push hands a payload to a push service, encrypted for the browser. NotFound says that the
+	// subscription has ended; unavailable, overloaded and rate_limited that it may be tried again.
+	Push(ctx context.Context, of Name, public string, sealed []byte, to Subscription, p Push) error
+}
+
+// Push is what is pushed.
+type Push struct {
+	Payload []byte
+	// Topic stands for what a newer one replaces at the push service, "" for nothing.
+	Topic string
+	// TTL is how long the service keeps it for a browser that is away.
+	TTL time.Duration
+	// Urgent says that it may wake a device.
+	Urgent bool
+}
+
+// Room is the preference about a room, and whether there is one.
+func (p *Preferences) Room(id RoomID) (RoomPreference, bool) {
+	i, found := p.find(id)
+	if !found {
+		return RoomPreference{RoomID: id}, false
+	}
+	return p.Rooms[i], true
+}
+
+func (p *Preferences) find(id RoomID) (int, bool) {
+	return slices.BinarySearchFunc(p.Rooms, id, func(r RoomPreference, id RoomID) int { return strings.Compare(string(r.RoomID), string(id)) })
+}
+
+// With are the preferences with another one about a room. One that says nothing is left out.
+func (p Preferences) With(r RoomPreference) Preferences {
+	p.Rooms = slices.Clone(p.Rooms)
+	i, found := p.find(r.RoomID)
+	switch empty := r == (RoomPreference{RoomID: r.RoomID}); {
+	case found && empty:
+		p.Rooms = slices.Delete(p.Rooms, i, i+1)
+	case found:
+		p.Rooms[i] = r
+	case !empty:
+		p.Rooms = slices.Insert(p.Rooms, i, r)
+	}
+	return p
+}
+
+// Apply is the preference with a patch's members, or what is wrong with one.
+func (r RoomPreference) Apply(patch RoomPreferencePatch, sections []string, now Time) (RoomPreference, error) {
+	if l := patch.Level; l != nil {
+		if *l != "" && *l != NotifyAll && *l != NotifyMentions && *l != NotifyNothing {
+			return r, wrong("level", "is all, mentions, nothing, or empty for what follows from the room")
+		}
+		r.Level = *l
+	}
+	if s := patch.MuteSeconds; s != nil {
+		until, err := endsAfter("mute_s", *s, now)
+		if err != nil {
+			return r, err
+		}
+		r.MutedUntil = until
+	}
+	if patch.Favourite != nil {
+		r.Favourite = *patch.Favourite
+	}
+	if s := patch.Section; s != nil {
+		if *s != "" && !slices.Contains(sections, *s) {
+			return r, wrong("section", "is none of your sections: add it to them first")
+		}
+		r.Section = *s
+	}
+	return r, nil
+}
+
+// endsAfter is when so many seconds are over, 0 for none.
+func endsAfter(field string, seconds int64, now Time) (Time, error) {
+	switch {
+	case seconds < 0 || seconds > int64(MaxRemindAhead/time.Second):
+		return 0, wrong(field, "is a number of seconds up to a year, or 0")
+	case seconds == 0:
+		return 0, nil
+	}
+	return now.Add(time.Duration(seconds) * time.Second), nil
+}
+
+// Apply is the preferences with a patch's members, or what is wrong with one. Rooms of a section
+// that is gone stand in none.
+func (p Preferences) Apply(patch PreferencesPatch, now Time) (Preferences, error) {
+	if s := patch.Sections; s != nil {
+		if err := checkWords("sections", s.Words, MaxSections, MaxSectionBytes); err != nil {
+			return p, err
+		}
+		p.Sections, p.Rooms = slices.Clone(s.Words), slices.Clone(p.Rooms)
+		for i := range p.Rooms {
+			if !slices.Contains(s.Words, p.Rooms[i].Section) {
+				p.Rooms[i].Section = ""
+			}
+		}
+		p.Rooms = slices.DeleteFunc(p.Rooms, func(r RoomPreference) bool { return r == (RoomPreference{RoomID: r.RoomID}) })
+	}
+	if k := patch.Keywords; k != nil {
+		if err := checkWords("keywords", k.Words, MaxKeywords, MaxKeywordBytes); err != nil {
+			return p, err
+		}
+		p.Keywords = slices.Clone(k.Words)
+	}
+	if q := patch.Quiet; q != nil {
+		p.Quiet = nil
+		if q.From != "" {
+			if err := q.check(); err != nil {
+				return p, err
+			}
+			p.Quiet = q
+		}
+	}
+	if s := patch.DoNotDisturbSeconds; s != nil {
+		until, err := endsAfter("do_not_disturb_s", *s, now)
+		if err != nil {
+			return p, err
+		}
+		p.DisturbAt = until
+	}
+	if s := patch.Preview; s != nil {
+		if *s != "" && *s != PreviewNone {
+			return p, wrong("preview", "is none, or empty for who wrote where, and how it begins")
+		}
+		p.Preview = *s
+	}
+	return p, nil
+}
+
+// checkWords refuses a list that is too long, or has one twice or one that says nothing.
+func checkWords(field string, list []string, most, bytes int) error {
+	if len(list) > most {
+		return wrong(field, "are too many")
+	}
+	for i, w := range list {
+		if len(w) > bytes || !utf8.ValidString(w) || strings.TrimSpace(w) != w || !seen(w) || strings.ContainsAny(w, "\r\n\t") {
+			return wrong(field, "has one that is empty, too long, or not a line of text")
+		}
+		if slices.Contains(list[:i], w) {
+			return wrong(field, "has one twice")
+		}
+	}
+	return nil
+}
+
+// String tells one patch from another.
+func (p PreferencesPatch) String() string { return patchJSON(p) }
+
+// String tells one patch from another.
+func (p RoomPreferencePatch) String() string { return patchJSON(p) }
+
+// patchJSON can't fail: patches hold texts and numbers.
+func patchJSON(p any) string {
+	b, _ := json.Marshal(p)
+	return string(b)
+}
+
+// wrong refuses a field of what somebody set.
+func wrong(field, what string) *Error {
+	err := Errorf(CodeValidation, "%s %s", field, what)
+	err.Details = map[string]string{field: what}
+	return err
+}
