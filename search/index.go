@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
@@ -42,6 +43,8 @@ type Index struct {
 	closed bool
 	books  map[ubl.Name]*book
 	recent []*book // least recently used first
+
+	thrown atomic.Int64 // indexes of messages that were thrown away
 }
 
 // Options may be left nil, which means the zero Options.
@@ -188,8 +191,9 @@ func (x *Index) Close() {
 	defer x.errands.Wait()
 	x.mu.Lock()
 	x.closed = true
-	var idle []*book
+	var idle, all []*book
 	for _, b := range x.books {
+		all = append(all, b)
 		if b.users == 0 {
 			idle = append(idle, b)
 		}
@@ -197,6 +201,20 @@ func (x *Index) Close() {
 	x.mu.Unlock()
 	for _, b := range idle {
 		b.close()
+	}
+	for _, b := range all {
+		x.abandon(b)
+	}
+}
+
+// abandon forgets a batch that nobody will write: its entries are told again.
+func (x *Index) abandon(b *book) {
+	b.writer <- struct{}{}
+	had := b.batched != nil
+	b.batched = nil
+	b.writer.give()
+	if had {
+		x.give(b)
 	}
 }
 
