@@ -121,9 +121,10 @@ type MessageSearcher interface {
 	IndexMessages(ctx context.Context, of Group, room RoomID, changes MessageChanges) error
 	// Whole reports whether Refill was through since the index was made.
 	Whole(ctx context.Context, of Group) (bool, error)
-	// Refill has fill index each room once, in the background, unless that is being done. One
-	// that fails is done again when Refill is called again.
-	Refill(of Group, fill func(context.Context) error)
+	// Refill has fill index each room once, in the background, unless that is being done, and
+	// tell which part of the ledger the index has then. One that fails is done again when
+	// Refill is called again.
+	Refill(of Group, fill func(context.Context) (upTo int64, err error))
 	// MessageCursor and KeepMessages are like Cursor and Keep of a [Searcher].
 	MessageCursor(ctx context.Context, of Group) (int64, error)
 	KeepMessages(ctx context.Context, of Group, seq int64) error

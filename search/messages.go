@@ -159,7 +159,7 @@ func (x *Index) reading(ctx context.Context, g ubl.Group, fn func(*book)) (bleve
 }
 
 // Refill implements [ubl.MessageSearcher].
-func (x *Index) Refill(g ubl.Group, fill func(context.Context) error) {
+func (x *Index) Refill(g ubl.Group, fill func(context.Context) (int64, error)) {
 	b, err := x.take(messagesName(g))
 	if err != nil {
 		return
@@ -174,11 +174,12 @@ func (x *Index) Refill(g ubl.Group, fill func(context.Context) error) {
 	x.panics.Go(&x.errands, "indexing messages", func() {
 		defer x.give(b)
 		met, err := x.reading(x.ctx, g, func(*book) {})
+		var upTo int64
 		if err == nil {
-			err = fill(x.ctx)
+			upTo, err = fill(x.ctx)
 		}
 		if err == nil {
-			err = x.setWhole(x.ctx, g, met)
+			err = x.setWhole(x.ctx, g, met, upTo)
 		}
 		if err != nil && x.ctx.Err() == nil {
 			x.log.Warn("messages couldn't be indexed yet", "group", b.of, "error", err)
@@ -190,12 +191,12 @@ func (x *Index) Refill(g ubl.Group, fill func(context.Context) error) {
 }
 
 // setWhole says that each room is in the index, unless another one is in its place by now.
-func (x *Index) setWhole(ctx context.Context, g ubl.Group, met bleve.Index) error {
+func (x *Index) setWhole(ctx context.Context, g ubl.Group, met bleve.Index, upTo int64) error {
 	return x.writing(ctx, g, func(b *book) error {
 		if b.index != met {
 			return &sourceError{errOtherHistory}
 		}
-		if err := x.flush(b, b.mark.N); err != nil {
+		if err := x.flush(b, upTo); err != nil {
 			return err
 		}
 		if err := b.index.SetInternal(wholeKey, []byte{1}); err != nil {
@@ -237,9 +238,9 @@ func (x *Index) breathe(ctx context.Context, took time.Duration) {
 	}
 }
 
-// flush writes what is to be written, and how far the ledger is in it.
+// flush writes what is to be written, and how far the ledger is in it at least.
 func (x *Index) flush(b *book, seq int64) error {
-	mark := ubl.Mark{N: seq, CID: messageForm}
+	mark := ubl.Mark{N: max(b.mark.N, seq), CID: messageForm}
 	p := b.batched
 	if p == nil && mark == b.mark {
 		return nil
@@ -297,7 +298,7 @@ func (x *Index) indexPage(ctx context.Context, g ubl.Group, room ubl.RoomID, cha
 		var bad error // the index's own
 		known, err := changes(ctx, after, func(c ubl.MessageChange) error {
 			if bad = x.change(b, room, c); bad == nil && b.batched.full() {
-				bad, more = x.flush(b, b.mark.N), true
+				bad, more = x.flush(b, 0), true
 				return errors.Join(errPage, bad)
 			}
 			return bad

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -38,9 +39,18 @@ func following(search ubl.MessageSearcher) *actors.Follow {
 		Dids: []ubl.Did{
 			ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidRoomTrim,
 			ubl.DidRoomLeave, ubl.DidRoomRemove, // the last one to go seals what was said
+			ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidAgreementHeir, // a room without people isn't indexed again
 		},
-		Subject: func(e actors.Entry) string { return e.Pointer("room_id") }, Bare: true,
+		Subject: roomOf, Bare: true,
 	}
+}
+
+// roomOf is the room that an act was in: its effects name it. No quote in a text stands there
+// without a backslash.
+func roomOf(e actors.Entry) string {
+	_, behind, _ := bytes.Cut(e.Effect, []byte(`"room_id":"`))
+	id, _, _ := bytes.Cut(behind, []byte{'"'})
+	return string(id)
 }
 
 // Indexing registers what keeps the index of a tenant's messages up to date: it follows the
@@ -65,8 +75,8 @@ func refill(ctx context.Context, read ubl.Reader, ask ubl.Asker, of ubl.Group, s
 	if err != nil || whole {
 		return err
 	}
-	search.Refill(of, func(ctx context.Context) error {
-		rooms, err := roomsWithMembers(ctx, read, of)
+	search.Refill(of, func(ctx context.Context) (int64, error) {
+		rooms, upTo, err := roomsWithMembers(ctx, read, of)
 		for _, id := range rooms {
 			if _, bad := ask.Ask(ctx, ubl.RoomName(of.Tenant, id), indexMessages{search}); bad != nil {
 				err = errors.Join(err, bad) // the others are indexed all the same
@@ -75,15 +85,21 @@ func refill(ctx context.Context, read ubl.Reader, ask ubl.Asker, of ubl.Group, s
 				break
 			}
 		}
-		return err
+		return upTo, err
 	})
 	return nil
 }
 
-// roomsWithMembers are those in which somebody can find something.
-func roomsWithMembers(ctx context.Context, read ubl.Reader, of ubl.Group) (rooms []ubl.RoomID, err error) {
+// roomsWithMembers are those in which somebody can find something, and how far the ledger was
+// then.
+func roomsWithMembers(ctx context.Context, read ubl.Reader, of ubl.Group) (rooms []ubl.RoomID, upTo int64, err error) {
 	var bad error
 	err = read.View(ctx, of, func(snap ubl.Snapshot) error {
+		head, err := snap.Head()
+		if err != nil {
+			return err
+		}
+		upTo = head.Seq
 		from, to := agreement.MemberIndexAll()
 		return snap.Ascend(from, to, func(_, v []byte) bool {
 			var entry agreement.RoomIndex
@@ -93,7 +109,7 @@ func roomsWithMembers(ctx context.Context, read ubl.Reader, of ubl.Group) (rooms
 		})
 	})
 	slices.Sort(rooms)
-	return slices.Compact(rooms), errors.Join(err, bad)
+	return slices.Compact(rooms), upTo, errors.Join(err, bad)
 }
 
 // indexMessages has an index take in what has changed so far. Only this node asks it.
@@ -239,14 +255,14 @@ type current struct {
 	files  bool
 }
 
-// reads reads a message with its newest text; nil for one that is gone, and for any other
-// entry.
+// reads reads a message with its newest text; nil for one that is gone, for what the system
+// says, and for any other entry.
 func (r *Room) reads(snap ubl.Snapshot, head ubl.Head, seq int64) (*current, error) {
 	if seq < head.AvailableFrom || seq > head.LastSeq {
 		return nil, nil
 	}
 	e, v, err := r.entryAt(snap, seq)
-	if err != nil || e == nil || e.Redacted != nil || e.Type != ubl.EntryMessage || e.Body == nil {
+	if err != nil || e == nil || e.Redacted != nil || e.Type != ubl.EntryMessage || e.Body == nil || e.Body.Type == ubl.ContentSystem {
 		return nil, err
 	}
 	m := &current{entry: e, files: ubl.HasAttachments(v.json())}
