@@ -31,6 +31,7 @@ type Index struct {
 	log      *slog.Logger
 	panics   *panics.Catcher
 	patience time.Duration
+	restless bool
 	finds    *turns.Turns // of searches that look things up
 	batches  lock         // of books that are written
 
@@ -53,6 +54,8 @@ type Options struct {
 	Panics *panics.Catcher // catches what panics while documents are indexed
 	// Patience is how long a search waits for an index that is behind (5 s).
 	Patience time.Duration
+	// Restless has messages indexed without a rest, as where nobody sends meanwhile.
+	Restless bool
 }
 
 // Open keeps indexes in a directory, which it makes where it is missing. Nobody
@@ -66,7 +69,7 @@ func Open(dir string, o *Options) (*Index, error) {
 	}
 	smallBuffers()
 	x := &Index{
-		dir: dir, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), panics: o.Panics, patience: cmp.Or(o.Patience, usualPatience),
+		dir: dir, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), panics: o.Panics, patience: cmp.Or(o.Patience, usualPatience), restless: o.Restless,
 		finds: turns.New(maxFinds, tenantFinds), batches: newLock(), books: make(map[ubl.Name]*book),
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())

@@ -229,6 +229,9 @@ const restForMessages = 2
 
 // breathe rests after a batch that took some time.
 func (x *Index) breathe(ctx context.Context, took time.Duration) {
+	if x.restless {
+		return
+	}
 	timer := time.NewTimer(min(restForMessages*took, maxRest))
 	defer timer.Stop()
 	select {
@@ -507,4 +510,3 @@ func (b *book) roomMark(room ubl.RoomID) (ubl.RoomMark, error) {
 	err = json.Unmarshal(storedIn(doc, ofRoom), &m)
 	return ubl.RoomMark{Mark: ubl.Mark{N: m.N, CID: m.CID}, From: m.From}, err
 }
-

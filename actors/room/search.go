@@ -184,4 +184,3 @@ func (r *Room) lookUp(t *actors.Turn, c lookUp) {
 		return list, err
 	})
 }
-
