@@ -43,7 +43,7 @@ func TestSearchMessages(t *testing.T) {
 	x.say(x.ana, "The launch is on Monday, see https://example.com/plan") // 4
 	x.say(x.bob, "Running tests for the Häuser")                          // 5
 	x.Clock.Add(48 * time.Hour)
-	x.say(x.ana, "monday the launch will not happen")        // 6
+	x.say(x.ana, "monday the launch will not happen")     // 6
 	canciones := x.say(x.bob, "Las canciones son الكتاب") // 7
 	x.enter(x.ana, ubl.EntryReaction, canciones.ID, ubl.ReactionContent("👍"))
 	x.say(x.bob, `e-mail me <b>&"quoted"`) // 9
