@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/soak"
 )
 
 // spoken is what a test knows of a message: who may find it by what.
@@ -39,6 +41,12 @@ func (m *spoken) now() string {
 // would who read every message that they may. That is asked before the index has everything,
 // too: then it finds nothing that isn't so.
 func TestSearchIsAScan(t *testing.T) {
+	checks := flag.Lookup("rapid.checks")
+	was := checks.Value.String()
+	if err := checks.Value.Set(soak.Of("10", "200")); err != nil { // each waits for the index
+		t.Fatal(err)
+	}
+	defer func() { _ = checks.Value.Set(was) }()
 	vocabulary := []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta"}
 	rapid.Check(t, func(rt *rapid.T) {
 		var index ubl.Searcher
