@@ -381,6 +381,7 @@ const (
 	DidDocumentList     Did = "office.document.list"
 	DidDocumentVersions Did = "office.document.versions"
 	DidDocumentSearch   Did = "office.document.search"
+	DidMessageSearch    Did = "messenger.search"
 	DidComplete         Did = "office.llm.complete"
 	DidToolCall         Did = "office.tool.call"
 
@@ -445,7 +446,7 @@ var dids = []Did{
 	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
-	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidComplete, DidToolCall,
+	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidMessageSearch, DidComplete, DidToolCall,
 	DidFilePut, DidFileGet, DidFileList, DidFileRemove, DidFileCollect,
 	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
 	DidTransfer, DidReceive, DidCreditsIssue,

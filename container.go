@@ -636,6 +636,8 @@ func (c Transfer) Cost() int { return 2*writeCost + 2*len(c.Content) }
 // thrown away at any time and is made again from the documents. Safe for
 // concurrent use.
 type Searcher interface {
+	MessageSearcher
+
 	// Search finds documents of a container, best first. The index is first brought
 	// up to a mark with what changes tells; where the index has seen another history
 	// (the server was restored, the replica was made anew) it is rebuilt. The zero

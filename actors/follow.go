@@ -403,3 +403,31 @@ func (d deliverer) Receive(t *Turn, cmd ubl.Command) {
 		t.Fail(ubl.Errorf(ubl.CodeNotFound, "a consumer doesn't answer this command"))
 	}
 }
+
+// Behind reports whether a follower of a group hasn't had all acts yet; at is then the time of
+// the newest that it has had, nil for none. Whose cursors are their own is asked where these
+// are.
+func (f *Follow) Behind(ctx context.Context, read ubl.Reader, g ubl.Group) (at *ubl.Time, behind bool, err error) {
+	seq, err := f.cursorOf(ctx, read, g)
+	if err != nil {
+		return nil, false, err
+	}
+	err = read.View(ctx, g, func(snap ubl.Snapshot) (err error) {
+		if behind, err = (source{follow: f}).any(snap, seq); err != nil || !behind || seq == 0 {
+			return err
+		}
+		atom, err := snap.Atom(seq)
+		if err != nil || atom == nil { // of another history
+			return err
+		}
+		var a struct {
+			When ubl.Time `json:"when"`
+		}
+		if err := json.Unmarshal(atom, &a); err != nil {
+			return err
+		}
+		at = &a.When
+		return nil
+	})
+	return at, behind, err
+}

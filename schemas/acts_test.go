@@ -133,6 +133,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidDocumentVersions:      {ubl.Fields{document, workspace}, op("document.read", workspace), onContainer},
 		ubl.DidDocumentList:          {ubl.Fields{workspace}, op("document.read", workspace), onContainer},
 		ubl.DidDocumentSearch:        {ubl.Fields{ubl.Str("query_hash", ubl.BodyHash(nil)), workspace}, op("document.read", workspace), onContainer},
+		ubl.DidMessageSearch:         {ubl.Fields{ubl.Str("query_hash", ubl.BodyHash(nil)), tenant}, op("messenger.search", tenant), onTenant},
 		ubl.DidFilePut:               {ubl.Fields{content, file, ubl.Str("name_hash", ubl.BodyHash(nil)), workspace}, op("file.put", content, document, file, workspace), onContainer},
 		ubl.DidFileGet:               {ubl.Fields{file, workspace}, op("file.read", workspace), onContainer},
 		ubl.DidFileList:              {ubl.Fields{document, workspace}, op("file.read", workspace), onContainer},

@@ -46,6 +46,13 @@ type book struct {
 	mu    sync.RWMutex
 	index bleve.Index // nil while it is closed
 	mark  ubl.Mark    // of the last event inside
+
+	// Of a book of messages: what is to be written, nil for nothing, which its writer owns;
+	// whether each room is in it, guarded by mu; and whether that is being brought about,
+	// guarded by Index.mu.
+	batched *batched
+	whole   bool
+	filling bool
 }
 
 func (x *Index) newBook(of ubl.Name) *book {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
@@ -30,6 +31,7 @@ type Index struct {
 	log      *slog.Logger
 	panics   *panics.Catcher
 	patience time.Duration
+	restless bool
 	finds    *turns.Turns // of searches that look things up
 	batches  lock         // of books that are written
 
@@ -42,6 +44,8 @@ type Index struct {
 	closed bool
 	books  map[ubl.Name]*book
 	recent []*book // least recently used first
+
+	thrown atomic.Int64 // indexes of messages that were thrown away
 }
 
 // Options may be left nil, which means the zero Options.
@@ -50,6 +54,8 @@ type Options struct {
 	Panics *panics.Catcher // catches what panics while documents are indexed
 	// Patience is how long a search waits for an index that is behind (5 s).
 	Patience time.Duration
+	// Restless has messages indexed without a rest, as where nobody sends meanwhile.
+	Restless bool
 }
 
 // Open keeps indexes in a directory, which it makes where it is missing. Nobody
@@ -63,7 +69,7 @@ func Open(dir string, o *Options) (*Index, error) {
 	}
 	smallBuffers()
 	x := &Index{
-		dir: dir, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), panics: o.Panics, patience: cmp.Or(o.Patience, usualPatience),
+		dir: dir, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), panics: o.Panics, patience: cmp.Or(o.Patience, usualPatience), restless: o.Restless,
 		finds: turns.New(maxFinds, tenantFinds), batches: newLock(), books: make(map[ubl.Name]*book),
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
@@ -188,8 +194,9 @@ func (x *Index) Close() {
 	defer x.errands.Wait()
 	x.mu.Lock()
 	x.closed = true
-	var idle []*book
+	var idle, all []*book
 	for _, b := range x.books {
+		all = append(all, b)
 		if b.users == 0 {
 			idle = append(idle, b)
 		}
@@ -197,6 +204,20 @@ func (x *Index) Close() {
 	x.mu.Unlock()
 	for _, b := range idle {
 		b.close()
+	}
+	for _, b := range all {
+		x.abandon(b)
+	}
+}
+
+// abandon forgets a batch that nobody will write: its entries are told again.
+func (x *Index) abandon(b *book) {
+	b.writer <- struct{}{}
+	had := b.batched != nil
+	b.batched = nil
+	b.writer.give()
+	if had {
+		x.give(b)
 	}
 }
 

@@ -27,7 +27,7 @@ var outside = map[string][]string{
 	"ubl/blobs/bucket":         {"github.com/minio/minio-go/v7"},
 	"ubl/push":                 {"github.com/SherClockHolmes/webpush-go"},
 	"ubl/resolver":             {"github.com/miekg/dns"},
-	"ubl/search":               {"github.com/blevesearch/bleve/v2", "github.com/blevesearch/zapx/v16", "go.etcd.io/bbolt/errors", "golang.org/x/text/unicode/norm"},
+	"ubl/search":               {"github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api", "github.com/blevesearch/snowballstem", "github.com/blevesearch/zapx/v16", "go.etcd.io/bbolt/errors", "golang.org/x/text/unicode/norm"},
 	"ubl/portal":               {"github.com/modelcontextprotocol/go-sdk", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/oauth2"},
 	"ubl/limits":               {"golang.org/x/time/rate"},
 	"ubl/transport":            {"github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"},

@@ -31,8 +31,9 @@ type List []func(World) actors.Family
 
 // All are the families of the product.
 var All = List{
-	func(w World) actors.Family { return tenant.Family(w.Store, Places(), w.Kinds, w.Quota) },
+	func(w World) actors.Family { return tenant.Family(w.Store, w.places(), w.Kinds, w.Quota) },
 	func(w World) actors.Family { return room.Family(w.Store) },
+	func(w World) actors.Family { return room.Indexing(w.Store, w.Search) },
 	func(w World) actors.Family { return container.Family(w.Store, w.Search) },
 	func(w World) actors.Family { return container.Indexing(w.Store, w.Search) },
 	func(w World) actors.Family { return portal.Family(w.Store) },
@@ -43,6 +44,15 @@ var All = List{
 // Places are what Tenants need of rooms and containers.
 func Places() tenant.Places {
 	return tenant.Places{Room: room.Found, Container: container.Found, Credit: container.Crediting}
+}
+
+// places are Places where messages can be found.
+func (w World) places() tenant.Places {
+	places := Places()
+	if w.Search != nil {
+		places.Messages = room.Searching(w.Store, w.Search)
+	}
+	return places
 }
 
 // In are the families in a world.

@@ -140,6 +140,10 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.agreement(t, c)
 	case ubl.Welcome:
 		r.welcome(t, c)
+	case indexMessages:
+		r.indexMessages(t, c)
+	case lookUp:
+		r.lookUp(t, c)
 	case agreement.GetSuccession:
 		t.Reply(agreement.SuccessionOf(&r.State.Agreement.Agreement))
 	case ubl.Sweep:

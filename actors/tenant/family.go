@@ -20,6 +20,8 @@ type Places struct {
 	Room      func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error)
 	Container func(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, container ubl.ContainerSummary) (*actors.Append, error)
 	Credit    func(req ubl.Request, amount int64) ubl.Command
+	// Messages finds messages in rooms that the caller is in; nil where there is no search.
+	Messages func(ctx context.Context, ask ubl.Asker, of ubl.Group, c ubl.SearchMessages, q *ubl.MessageQuery, in []ubl.RoomEntry) (*ubl.MessageHits, error)
 }
 
 // Family registers Tenants over a reader. Members may make containers of the
@@ -48,6 +50,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 			ubl.ClaimDomain{}, ubl.CheckDomain{}, ubl.VerifyDomain{}, ubl.ReleaseDomain{}, ubl.ListDomains{}, ubl.KeepDomain{}, ubl.FindDomains{},
 			ubl.RegisterPasskey{}, ubl.ListPasskeys{}, ubl.FindPasskey{}, ubl.UsePasskey{}, ubl.RemovePasskey{},
 			ubl.SetKind{}, ubl.RemoveKind{}, ubl.ListKinds{}, ubl.CreateContainer{}, ubl.ListContainers{}, ubl.IssueCredits{}, ubl.SetToolAccess{}, ubl.ListToolAccess{}, ubl.FindUsable{}, ubl.CollectBlobs{},
+			ubl.SearchMessages{},
 		},
 		Answers: []any{
 			(*ubl.Entered)(nil), (*ubl.Tenant)(nil), (*ubl.AgreementView)(nil), []ubl.RoomEntry(nil), (*ubl.RoomSummary)(nil), []ubl.SealedPlace(nil),
@@ -57,6 +60,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 			(*ubl.Invitation)(nil), []*ubl.Invitation(nil), (*ubl.DomainClaim)(nil), []ubl.DomainClaim(nil),
 			(*ubl.Passkey)(nil), (*ubl.Passkeys)(nil), (*ubl.PasskeyRecord)(nil),
 			(*ubl.Container)(nil), (*ubl.Kind)(nil), []*ubl.Kind(nil), (*ubl.ContainerMade)(nil), (*ubl.ContainerList)(nil), (*ubl.Balance)(nil), (*ubl.ToolAccess)(nil), []*ubl.ToolAccess(nil), (*ubl.UsableTools)(nil), (*ubl.Collected)(nil),
+			(*ubl.MessageHits)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}

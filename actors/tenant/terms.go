@@ -49,7 +49,7 @@ func (s *State) stance(who ubl.Identity) ubl.Stance {
 // decisions know, and no terms permit them to anybody else.
 var ofTheirOwn = []string{
 	string(ubl.DidTenantCreate), string(ubl.DidTenantJoin), string(ubl.DidTenantMemberUpdate), string(ubl.DidTenantMemberRemove), string(ubl.DidTenantMemberProve),
-	string(ubl.DidInvitationAccept), string(ubl.DidWorkspaceList), string(ubl.DidToolDeny), string(ubl.DidAgentConnect), "passkey.", "platform.",
+	string(ubl.DidInvitationAccept), string(ubl.DidWorkspaceList), string(ubl.DidToolDeny), string(ubl.DidMessageSearch), string(ubl.DidAgentConnect), "passkey.", "platform.",
 }
 
 // stands says whether somebody may use a tool, as the tenant's Agreement about it says, and

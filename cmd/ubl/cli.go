@@ -30,6 +30,8 @@ type cli struct {
 	Notify  notifyCmd  `cmd:"" group:"Rooms and messages" help:"Choose what reaches you, and when."`
 	Looked  showCmd    `cmd:"" group:"Rooms and messages" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
 
+	Search searchCmd `cmd:"" group:"Rooms and messages" help:"Find messages in all your rooms, by what they say."`
+
 	Doc  docCmd  `cmd:"" group:"Documents and files" help:"List, read, write and find documents."`
 	File fileCmd `cmd:"" group:"Documents and files" help:"Put files into workspaces, and get them."`
 
@@ -164,6 +166,7 @@ var examples = map[string][]string{
 	"doc list":           {`ubl doc list`, `ubl doc list --workspace plans --as-of 4711 --json`},
 	"doc get":            {`ubl doc get Launch`, `ubl doc get d:01890000-0000-7000-8000-000000000000 --at-version 2 > launch.md`},
 	"doc put":            {`ubl doc put launch.md`, `ubl doc put launch.md --document Launch --if-version 3`, `date | ubl doc put - --title Now --workspace plans`},
+	"search":             {`ubl search "launch mond*"`, `ubl search '"launch plan" -draft' --in general --from ana@example.com --after 2026-01-31`},
 	"doc search":         {`ubl doc search "launch mond*"`},
 	"tool list":          {`ubl tool list`, `ubl tool list --server weather --json`},
 	"tool allow":         {`ubl tool allow weather.forecast`, `ubl tool allow messenger.send --member eve@example.com --per-minute 60`},

@@ -103,7 +103,7 @@ func (f *figures) committed(c storage.Commit) {
 
 // watch adds what storage and actors count.
 func (f *figures) watch(n *node) {
-	f.all = append(f.all, partitions{n.store}, disk{n.store}, scrubs{n.store}, stored{n}, consumers{n},
+	f.all = append(f.all, partitions{n.store}, disk{n.store}, scrubs{n.store}, stored{n}, consumers{n}, indexes{n},
 		gauge("ubl_backup_last_success_timestamp_seconds", "When the newest backup that was made through this node was complete, in Unix time; 0 for never.", n.lastBackup.Load),
 		gauge("ubl_actors_active", "Actors in memory.", func() int64 { return n.actors.Stats().Active }),
 		gauge("ubl_actors_waiting_commands", "Commands in mailboxes.", func() int64 { return n.actors.Stats().Waiting }),

@@ -208,6 +208,10 @@ func (w *world) talk() {
 	if thread := must[*ubl.ThreadPage](w.forwarder, w.general, ubl.ReadThread{Who: w.bob, Root: said.MsgID, Limit: 5}); thread.Replies != 1 || len(thread.Entries) != 1 {
 		w.t.Errorf("the thread has %d answers", thread.Replies)
 	}
+	hits := must[*ubl.MessageHits](w.forwarder, ubl.TenantName(w.ana.TenantID), ubl.SearchMessages{Request: w.h.Request(w.ana), Query: "an answer"})
+	if hits.Receipt.Seq == 0 || hits.Salt.IsZero() {
+		w.t.Errorf("a search is answered %+v", hits)
+	}
 	if state := must[*ubl.ReadState](w.forwarder, w.general, ubl.MarkRead{Request: w.h.Request(w.bob), Seq: 5}); state.ReadSeq != 5 || state.Unread != 0 {
 		w.t.Errorf("bob has read %+v", state)
 	}

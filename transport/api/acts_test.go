@@ -287,7 +287,7 @@ func literal(s string) string {
 }
 
 // queries are for operations that need one, and some that may have one.
-var queries = map[string]string{"search-documents": "query=plan&limit=5&cursor=5", "read-history": "limit=2&cursor=50&senders=true", "list-rooms": "details=true&limit=1", "read-atoms": "from=2"}
+var queries = map[string]string{"search-messages": "query=plan&limit=5", "search-documents": "query=plan&limit=5&cursor=5", "read-history": "limit=2&cursor=50&senders=true", "list-rooms": "details=true&limit=1", "read-atoms": "from=2"}
 
 // TestToolsAreREST: what is done as a tool asks the same, and answers the same
 // bytes, as over HTTP; and the answer is as the tool's schema promises.

@@ -164,6 +164,9 @@ func (a *API) entryRoutes() {
 		summary: "Say how far the caller has read a room", more: "It holds for all of their devices, which hear of it as room.read, and leaves no receipt. Who sends has read what was there.", also: notIn}, a.markRead)
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/readers", id: "list-readers", tool: "messenger.readers", tag: "messages", answers: "ubl.api.readers.v1",
 		summary: "How far the members of a room have read it", more: "Without those who haven't read anything since there are marks.", also: notIn}, a.listReaders)
+	handle(a, operation{method: "GET", path: "/search", id: "search-messages", tool: "messenger.search", tag: "messages", answers: "ubl.api.message_hits.v1",
+		summary: "Find messages by what they say", more: "Of the rooms that the caller is in. Words count in any form of English, German, Spanish and Arabic; the last one may be the beginning of a word. Edited messages are found by their newest text. " +
+			"The look is receipted. After many messages the answer may have `indexing`: those sent after its `complete_up_to` may be missing yet."}, a.searchMessages)
 }
 
 func (a *API) ledgerRoutes() {
