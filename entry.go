@@ -247,7 +247,7 @@ type Entry struct {
 	// Redacted says by whom and when the body was taken away, nil where it wasn't.
 	Redacted *Redacted `json:"redacted,omitempty"`
 	// Replies counts the answers in the thread that the message began.
-	Replies int64      `json:"replies,omitempty"`
+	Replies *Replies   `json:"replies,omitempty"`
 	ReplyTo *MessageID `json:"reply_to,omitempty"`
 	RoomID  RoomID     `json:"room_id"`
 	RoomSeq int64      `json:"room_seq"`
@@ -304,7 +304,13 @@ type Became struct {
 	Edited    *Edited
 	Pinned    bool
 	Reactions []Reactions
-	Replies   int64
+	Replies   *Replies
+}
+
+// Replies are the answers in the thread that a message began; RoomSeq is that of the newest.
+type Replies struct {
+	Count   int64 `json:"count"`
+	RoomSeq int64 `json:"room_seq"`
 }
 
 // With is the entry with what became of it.

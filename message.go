@@ -107,7 +107,7 @@ type Message struct {
 	Edited    *Edited     `json:"edited,omitempty"`
 	Pinned    bool        `json:"pinned,omitempty"`
 	Reactions []Reactions `json:"reactions,omitempty"`
-	Replies   int64       `json:"replies,omitempty"`
+	Replies   *Replies    `json:"replies,omitempty"`
 	// ImportedFrom says where an owner has imported the message from, nil where it was sent here.
 	ImportedFrom *ImportedFrom     `json:"imported_from,omitempty"`
 	ReplyTo      *MessageID        `json:"reply_to"`
@@ -140,8 +140,8 @@ func (m *Message) AppendJSON(dst []byte) []byte {
 	}
 	dst = append(dst, `,"receipt":`...)
 	dst = m.Receipt.append(dst)
-	if m.Replies > 0 {
-		dst = strconv.AppendInt(append(dst, `,"replies":`...), m.Replies, 10)
+	if m.Replies != nil {
+		dst = append(append(dst, `,"replies":`...), canonical(m.Replies)...)
 	}
 	dst = append(dst, `,"reply_to":`...)
 	if m.ReplyTo == nil {

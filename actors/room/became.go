@@ -90,7 +90,11 @@ func (r *Room) became(snap ubl.Snapshot, who ubl.UserID, first, last int64) (map
 		return nil, err
 	}
 	err = snap.Ascend(threadKey(r.id, first, 0), threadKey(r.id, last, -1), func(k, _ []byte) bool {
-		of(k).Replies++
+		b := of(k)
+		if b.Replies == nil {
+			b.Replies = new(ubl.Replies)
+		}
+		b.Replies.Count, b.Replies.RoomSeq = b.Replies.Count+1, reading.NumberOf(k)
 		return true
 	})
 	for _, b := range all {

@@ -62,11 +62,10 @@ func became(b ubl.Became) string {
 	for _, r := range b.Reactions {
 		marks = append(marks, fmt.Sprintf("%s %d", r.Key, r.Count))
 	}
-	switch {
-	case b.Replies == 1:
+	if r := b.Replies; r != nil && r.Count == 1 {
 		marks = append(marks, "1 reply")
-	case b.Replies > 1:
-		marks = append(marks, fmt.Sprintf("%d replies", b.Replies))
+	} else if r != nil {
+		marks = append(marks, fmt.Sprintf("%d replies", r.Count))
 	}
 	if marks == nil {
 		return ""

@@ -18,6 +18,12 @@ export interface Reactions {
   by: { user_id: string; entry_id: string }[];
 }
 
+// Replies are the answers in the thread that a message began; room_seq is that of the newest.
+export interface Replies {
+  count: number;
+  room_seq: number;
+}
+
 export interface Message {
   msg_id: string;
   tenant_id: string;
@@ -34,7 +40,7 @@ export interface Message {
   edited?: Edited;
   pinned?: true;
   reactions?: Reactions[];
-  replies?: number;
+  replies?: Replies;
   imported_from?: ImportedFrom;
   receipt: Receipt;
 }
@@ -58,7 +64,7 @@ export interface Entry {
   edited?: Edited;
   pinned?: true;
   reactions?: Reactions[];
-  replies?: number;
+  replies?: Replies;
   imported_from?: ImportedFrom;
   receipt: Receipt;
 }
