@@ -86,7 +86,7 @@ export class Page {
     if (url === '/api/passkeys') return Response.json({ passkeys: Array(this.passkeys).fill({}) });
     if (url === '/api/events') return server.listen(user, (init.headers as Record<string, string>)['Last-Event-ID'] ?? null, init.signal!);
     if (url === '/auth/signout' || url === '/api/tokens') return this.end();
-    if (method === 'POST') return Response.json(server.post(user, url, JSON.parse(String(init.body)) as never));
+    if (method === 'POST') return Response.json(server.post(user, url.split('/')[3]!, JSON.parse(String(init.body)) as never));
     return Response.json(server.get(user, url));
   }
 
