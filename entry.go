@@ -234,15 +234,23 @@ type Entry struct {
 	// Body is nil once the entry is redacted.
 	Body *TypedBody `json:"body"`
 	ID   MessageID  `json:"entry_id"`
+	// Edited is what a message says now, where that isn't its body: the receipt and the salt prove
+	// the body.
+	Edited *Edited `json:"edited,omitempty"`
 	// ImportedFrom says where an owner has imported the entry from, nil where it was made here.
 	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
 	Kind         string        `json:"kind"`
-	Receipt      Receipt       `json:"receipt"`
+	Pinned       bool          `json:"pinned,omitempty"`
+	// Reactions are to a message, the key that came first first.
+	Reactions []Reactions `json:"reactions,omitempty"`
+	Receipt   Receipt     `json:"receipt"`
 	// Redacted says by whom and when the body was taken away, nil where it wasn't.
-	Redacted *Redacted  `json:"redacted,omitempty"`
-	ReplyTo  *MessageID `json:"reply_to,omitempty"`
-	RoomID   RoomID     `json:"room_id"`
-	RoomSeq  int64      `json:"room_seq"`
+	Redacted *Redacted `json:"redacted,omitempty"`
+	// Replies counts the answers in the thread that the message began.
+	Replies *Replies   `json:"replies,omitempty"`
+	ReplyTo *MessageID `json:"reply_to,omitempty"`
+	RoomID  RoomID     `json:"room_id"`
+	RoomSeq int64      `json:"room_seq"`
 	// Salt is what the body's commitment in the ledger was made with: none for a body that is
 	// older than commitments, and for one that was redacted.
 	Salt   Salt `json:"salt,omitzero"`
@@ -261,6 +269,70 @@ type Redacted struct {
 	At      Time   `json:"at"`
 	By      UserID `json:"by"`
 	RoomSeq int64  `json:"room_seq"` // of the redaction
+}
+
+// Edited tells of the edits of a message that are still there.
+type Edited struct {
+	At   Time       `json:"at"`             // of the newest
+	Body *TypedBody `json:"body,omitempty"` // of the newest; nil in message.v1, whose own body it is
+	// RoomSeq is that of the newest, Versions are those of all, oldest first.
+	RoomSeq  int64   `json:"room_seq"`
+	Versions []int64 `json:"versions"`
+}
+
+// Reactions are those to a message by one key.
+type Reactions struct {
+	// By are who reacted first, at most [MaxReactors], and the reader where they reacted at all.
+	By []Reactor `json:"by"`
+	// Count is how many people reacted so.
+	Count int64  `json:"count"`
+	Key   string `json:"key"`
+}
+
+// Reactor is somebody who reacted, and the entry that a redaction takes back.
+type Reactor struct {
+	EntryID MessageID `json:"entry_id"`
+	UserID  UserID    `json:"user_id"`
+}
+
+// MaxReactors is how many people are named for one key of a message's reactions.
+const MaxReactors = 50
+
+// Became is what has become of a message since it was sent: it is no part of what is stored of
+// the message, but read with it.
+type Became struct {
+	Edited    *Edited
+	Pinned    bool
+	Reactions []Reactions
+	Replies   *Replies
+}
+
+// Replies are the answers in the thread that a message began; RoomSeq is that of the newest.
+type Replies struct {
+	Count   int64 `json:"count"`
+	RoomSeq int64 `json:"room_seq"`
+}
+
+// With is the entry with what became of it.
+func (e Entry) With(b Became) *Entry {
+	e.Edited, e.Pinned, e.Reactions, e.Replies = b.Edited, b.Pinned, b.Reactions, b.Replies
+	return &e
+}
+
+// With is the message as it is now: its body is what it says since it was edited.
+func (m Message) With(b Became) (*Message, error) {
+	if b.Edited != nil {
+		edited := *b.Edited
+		if edited.Body.Type == ContentText { // message.v1 has no other
+			m.Body = Body{}
+			if err := edited.Body.Read(ContentText, &m.Body); err != nil {
+				return nil, err
+			}
+		}
+		edited.Body, m.Edited = nil, &edited
+	}
+	m.Pinned, m.Reactions, m.Replies = b.Pinned, b.Reactions, b.Replies
+	return &m, nil
 }
 
 // Encode writes the entry as canonical JSON.

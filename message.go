@@ -102,6 +102,12 @@ type Message struct {
 	SentAt   Time      `json:"sent_at"`
 	Type     string    `json:"type"`
 	Body     Body      `json:"body"`
+	// Edited, Pinned, Reactions and Replies tell what became of the message, where a page of
+	// history is asked for that; see [Entry].
+	Edited    *Edited     `json:"edited,omitempty"`
+	Pinned    bool        `json:"pinned,omitempty"`
+	Reactions []Reactions `json:"reactions,omitempty"`
+	Replies   *Replies    `json:"replies,omitempty"`
 	// ImportedFrom says where an owner has imported the message from, nil where it was sent here.
 	ImportedFrom *ImportedFrom     `json:"imported_from,omitempty"`
 	ReplyTo      *MessageID        `json:"reply_to"`
@@ -117,13 +123,26 @@ type Message struct {
 func (m *Message) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"attachments":[],"body":`...)
 	dst = m.Body.append(dst)
+	if m.Edited != nil {
+		dst = append(append(dst, `,"edited":`...), canonical(m.Edited)...)
+	}
 	if m.ImportedFrom != nil {
 		dst = append(append(dst, `,"imported_from":`...), canonical(m.ImportedFrom)...)
 	}
 	dst = append(dst, `,"msg_id":"`...)
 	dst = append(dst, m.MsgID...)
-	dst = append(dst, `","receipt":`...)
+	dst = append(dst, '"')
+	if m.Pinned {
+		dst = append(dst, `,"pinned":true`...)
+	}
+	if len(m.Reactions) > 0 {
+		dst = append(append(dst, `,"reactions":`...), canonical(m.Reactions)...)
+	}
+	dst = append(dst, `,"receipt":`...)
 	dst = m.Receipt.append(dst)
+	if m.Replies != nil {
+		dst = append(append(dst, `,"replies":`...), canonical(m.Replies)...)
+	}
 	dst = append(dst, `,"reply_to":`...)
 	if m.ReplyTo == nil {
 		dst = append(dst, "null"...)

@@ -243,13 +243,15 @@ type (
 	}
 	// ReadHistory reads entries with room_seq < Before (0: from the newest),
 	// or, where After is set, those with room_seq > *After. Both oldest first.
-	// With Entries set, all of them come as entries. Members. Answers *HistoryPage.
+	// With Entries set, all of them come as entries. With Now set, messages tell what became of
+	// them; without, they are as they were told when they were new. Members. Answers *HistoryPage.
 	ReadHistory struct {
 		Who     Identity
 		Before  int64
 		After   *int64
 		Limit   int
 		Entries bool
+		Now     bool
 	}
 	// RoomHead asks how far a room is, for streams. Answers Head.
 	RoomHead struct{}

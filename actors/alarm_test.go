@@ -253,7 +253,7 @@ func (w *clocks) rings(local, want string) {
 func (w *clocks) records() (keys []string) {
 	w.t.Helper()
 	err := w.store.View(w.t.Context(), w.at("").Group(), func(snap ubl.Snapshot) error {
-		return snap.Ascend([]byte("i"), []byte("j"), func(k, v []byte) bool {
+		return snap.Ascend([]byte("i"), []byte("i\x03"), func(k, v []byte) bool {
 			keys = append(keys, fmt.Sprintf("%q", k))
 			return true
 		})

@@ -9,7 +9,7 @@
 //	g room 0 n      event n: founding, membership, policy, trimming, ending (JSON)
 //	e room          counter of events
 //	m room 0 seq    entry (stored.go has its forms)
-//	v room 0 a n    entry n is an edit of entry a
+//	v room 0 a n    entry n is an edit of, a reaction to or a pin of entry a (became.go)
 //	T room 0 a n    entry n is an answer in the thread that entry a began
 //	R, Q            how far members have read, and what is no news to them ([reading])
 //	c room          counter of entries, which is room_seq

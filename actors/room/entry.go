@@ -86,8 +86,10 @@ func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*t
 		}
 		switch by {
 		case ubl.EntryEdit:
-			return snap.Ascend(editKey(r.id, seq, 0), editKey(r.id, seq, -1), func(_, _ []byte) bool {
-				found.edited++
+			return snap.Ascend(aboutKey(r.id, seq, 0), aboutKey(r.id, seq, -1), func(_, v []byte) bool {
+				if isEdit(v) {
+					found.edited++
+				}
 				return true
 			})
 		case ubl.EntryRedaction:
@@ -108,7 +110,10 @@ func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*t
 func (r *Room) editsOf(snap ubl.Snapshot, seq int64) (map[int64]stored, error) {
 	edits := make(map[int64]stored)
 	var bad error
-	err := snap.Ascend(editKey(r.id, seq, 0), editKey(r.id, seq, -1), func(k, _ []byte) bool {
+	err := snap.Ascend(aboutKey(r.id, seq, 0), aboutKey(r.id, seq, -1), func(k, about []byte) bool {
+		if !isEdit(about) {
+			return true
+		}
 		n := reading.NumberOf(k)
 		v, err := snap.Get(messageKey(r.id, n))
 		if err == nil && v != nil && !stored(v).redacted() {
@@ -118,16 +123,6 @@ func (r *Room) editsOf(snap ubl.Snapshot, seq int64) (map[int64]stored, error) {
 		return err == nil
 	})
 	return edits, errors.Join(err, bad)
-}
-
-// editKey is the key v room 0 target n: entry n is an edit of the target. n < 0 is the end of
-// those of one target.
-func editKey(r ubl.RoomID, target, n int64) []byte {
-	b := reading.Numbered('v', r, target)
-	if n < 0 {
-		return append(b, 0xff)
-	}
-	return binary.BigEndian.AppendUint64(b, uint64(n))
 }
 
 // entryRule is what one type of entry asks of its author, its target and its body.
@@ -310,8 +305,12 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 		p.This = append(p.This, ubl.Str("target", c.Target))
 	}
 	switch c.Type {
-	case ubl.EntryEdit:
-		p.Records = append(p.Records, actors.Record{Key: editKey(e.RoomID, c.target.Seq, e.RoomSeq), Value: []byte{editVersion}})
+	case ubl.EntryEdit, ubl.EntryReaction, ubl.EntryPin:
+		about, err := aboutOf(e.Entry)
+		if err != nil {
+			return nil, err
+		}
+		p.Records = append(p.Records, actors.Record{Key: aboutKey(e.RoomID, c.target.Seq, e.RoomSeq), Value: about})
 	case ubl.EntryRedaction:
 		if e.redacts, err = s.redacting(p, c, at); err != nil {
 			return nil, err
@@ -344,9 +343,6 @@ func (s *State) counting() actors.Record {
 
 func othersKey(r ubl.RoomID) []byte { return append([]byte{'z'}, r...) }
 
-// editVersion is all that the record of an edit says.
-const editVersion = 1
-
 // redacting takes the content of an entry and of its edits away, with the salts: what the
 // ledger says of them then leads nowhere.
 func (s *State) redacting(p *plan, c *posted, at actors.Moment) (map[int64]stored, error) {
@@ -366,6 +362,9 @@ func (s *State) redacting(p *plan, c *posted, at actors.Moment) (map[int64]store
 		left[seq] = storeEntry(formRedacted, e)
 		p.Records = append(p.Records, actors.Record{Key: messageKey(s.Summary.RoomID, seq), Value: left[seq], Frees: len(gone[seq])})
 		p.Effects = append(p.Effects, ubl.Fields{ubl.Str("op", "room.redact"), ubl.Str("room_id", s.Summary.RoomID), ubl.Int("room_seq", seq)})
+	}
+	if target, ok := c.target.Target.Seq(); ok && c.target.kind() == ubl.EntryReaction {
+		p.Records = append(p.Records, actors.Record{Key: aboutKey(s.Summary.RoomID, target, c.target.Seq)})
 	}
 	p.Frees = true
 	return left, nil

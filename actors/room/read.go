@@ -24,17 +24,17 @@ func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
 	}
 	first, last := r.pageBounds(c)
 	head := r.State.head()
+	ctx := t.Context()
 	if posts, ok := r.State.recent.pick(first, last); ok {
 		t.Later(func() (any, error) {
 			entries := make([]stored, len(posts))
 			for i, p := range posts {
 				entries[i] = p.stored
 			}
-			return pageOf(c, entries, first, head)
+			return r.page(ctx, c, entries, first, head)
 		})
 		return
 	}
-	ctx := t.Context()
 	t.Later(func() (any, error) {
 		entries, err := readEntries(ctx, r.Read, r.group, r.id, first, last)
 		if err != nil {
@@ -43,8 +43,18 @@ func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
 		if int64(len(entries)) < last-first+1 { // trimmed since the turn: what is left is its end
 			first = last - int64(len(entries)) + 1
 		}
-		return pageOf(c, entries, first, head)
+		return r.page(ctx, c, entries, first, head)
 	})
+}
+
+// page is the answer to who reads a part of the timeline, with what became of it where that is
+// asked for.
+func (r *Room) page(ctx context.Context, c ubl.ReadHistory, entries []stored, first int64, head ubl.Head) (*ubl.HistoryPage, error) {
+	p, err := pageOf(c, entries, first, head)
+	if err == nil {
+		err = r.now(ctx, c, p)
+	}
+	return p, err
 }
 
 // pageOf is the answer to who reads a part of the timeline.

@@ -129,8 +129,8 @@ func (b brief) indexes(room ubl.RoomID, redacted bool) (keys [][]byte) {
 	if root, ok := b.Thread.Seq(); ok {
 		keys = append(keys, threadKey(room, root, b.Seq))
 	}
-	if target, ok := b.Target.Seq(); ok && b.kind() == ubl.EntryEdit {
-		keys = append(keys, editKey(room, target, b.Seq))
+	if target, ok := b.Target.Seq(); ok && isAbout(b.kind()) {
+		keys = append(keys, aboutKey(room, target, b.Seq))
 	}
 	return keys
 }

@@ -128,6 +128,7 @@ func (r *Room) threadPage(ctx context.Context, c ubl.ReadThread, head ubl.Head) 
 	limit := min(max(c.Limit, 1), maxThreadPage)
 	page := &ubl.ThreadPage{}
 	var list []stored
+	var became map[int64]*ubl.Became
 	err := r.Read.View(ctx, r.group, func(snap ubl.Snapshot) error {
 		first, err := snap.Get(messageKey(r.id, root))
 		if err != nil || first == nil {
@@ -153,6 +154,9 @@ func (r *Room) threadPage(ctx context.Context, c ubl.ReadThread, head ubl.Head) 
 				list = append(list, slices.Clone(v))
 			}
 		}
+		if err == nil {
+			became, err = r.becameOf(snap, c.Who.UserID, append([]int64{root}, seqs...))
+		}
 		return err
 	})
 	if err != nil {
@@ -164,6 +168,9 @@ func (r *Room) threadPage(ctx context.Context, c ubl.ReadThread, head ubl.Head) 
 	}
 	for i, v := range list {
 		e, err := v.encoded()
+		if err == nil {
+			e, err = entryNow(e, became)
+		}
 		if err != nil {
 			return nil, err
 		}

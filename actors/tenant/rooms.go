@@ -154,7 +154,7 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 // detail adds the newest message to an entry of a member. A room that can't be
 // asked now stays in the list and says why.
 func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEntry) {
-	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Limit: 1})
+	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Limit: 1, Now: true})
 	if ubl.CodeOf(err) == ubl.CodeNotAMember { // gone since the index was read
 		entry.Member = false
 		return
@@ -172,7 +172,7 @@ func (x *Tenant) detail(ctx context.Context, who ubl.Identity, entry *ubl.RoomEn
 		return
 	}
 	// The newest entry is none. What can't be found now is left out.
-	last, _, err := ubl.ReadMessages(ctx, x.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Before: *page.NextCursor, Limit: 1})
+	last, _, err := ubl.ReadMessages(ctx, x.Ask, ubl.RoomName(x.id, entry.RoomID), ubl.ReadHistory{Who: who, Before: *page.NextCursor, Limit: 1, Now: true})
 	if err == nil && len(last) > 0 {
 		entry.LastMessage = last[0]
 	}

@@ -21,7 +21,7 @@ func (f format) printEntries(ctx context.Context, w io.Writer, from *people, ent
 		}
 		e, err := formed[ubl.Entry]("an entry", raw)
 		if err == nil {
-			err = printLine(ctx, w, from, e.RoomSeq, e.SentAt, e.AuthorID, e.ImportedFrom, saysOf(ctx, from, &e))
+			err = printLine(ctx, w, from, e.RoomSeq, e.SentAt, e.AuthorID, e.ImportedFrom, saysOf(ctx, from, &e)+became(ubl.Became{Edited: e.Edited, Pinned: e.Pinned, Reactions: e.Reactions, Replies: e.Replies}))
 		}
 		if err != nil {
 			return err

@@ -46,7 +46,31 @@ func printMessage(ctx context.Context, w io.Writer, from *people, raw json.RawMe
 	if m.Type == ubl.TypeSystem {
 		text = systemText(ctx, from, text)
 	}
+	text += became(ubl.Became{Edited: m.Edited, Pinned: m.Pinned, Reactions: m.Reactions, Replies: m.Replies})
 	return printLine(ctx, w, from, m.RoomSeq, m.SentAt, m.SenderID, m.ImportedFrom, text)
+}
+
+// became is what became of a message, behind what it says.
+func became(b ubl.Became) string {
+	var marks []string
+	if b.Edited != nil {
+		marks = append(marks, "edited")
+	}
+	if b.Pinned {
+		marks = append(marks, "pinned")
+	}
+	for _, r := range b.Reactions {
+		marks = append(marks, fmt.Sprintf("%s %d", r.Key, r.Count))
+	}
+	if r := b.Replies; r != nil && r.Count == 1 {
+		marks = append(marks, "1 reply")
+	} else if r != nil {
+		marks = append(marks, fmt.Sprintf("%d replies", r.Count))
+	}
+	if marks == nil {
+		return ""
+	}
+	return " [" + strings.Join(marks, ", ") + "]"
 }
 
 // systemText is a message of an act, with people called by their names.

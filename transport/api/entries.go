@@ -175,7 +175,7 @@ type entriesAnswer struct {
 }
 
 func (a *API) readEntries(ctx context.Context, in *entriesInput) (any, error) {
-	cmd := ubl.ReadHistory{Who: caller(ctx), Before: in.Cursor, Limit: in.Limit, Entries: true}
+	cmd := ubl.ReadHistory{Who: caller(ctx), Before: in.Cursor, Limit: in.Limit, Entries: true, Now: true}
 	if in.From > 0 {
 		if in.Cursor > 0 {
 			return nil, invalid("query.from", "not together with cursor")

@@ -93,7 +93,7 @@ func readHistory(r *http.Request) (cmd ubl.ReadHistory, to ubl.Name, senders boo
 	if err != nil {
 		return cmd, "", false, err
 	}
-	cmd = ubl.ReadHistory{Who: caller(r.Context()), Limit: defaultHistory}
+	cmd = ubl.ReadHistory{Who: caller(r.Context()), Limit: defaultHistory, Now: true}
 	if r.URL.RawQuery != "" {
 		q := r.URL.Query()
 		if s := q.Get("cursor"); s != "" {

@@ -2,6 +2,28 @@ import type { Physics } from './agreements';
 import type { ImportedFrom, Receipt } from './ledger';
 import type { Role } from './people';
 
+// Edited tells of a message's edits. In a Message, body is what the newest says; in an Entry, body
+// here is.
+export interface Edited {
+  at: string;
+  room_seq: number; // of the newest
+  versions: number[]; // the room_seq of each, oldest first
+  body?: { content_type: string; json?: Record<string, unknown> };
+}
+
+// Reactions are those by one key. by may be the first of more than count says.
+export interface Reactions {
+  key: string;
+  count: number;
+  by: { user_id: string; entry_id: string }[];
+}
+
+// Replies are the answers in the thread that a message began; room_seq is that of the newest.
+export interface Replies {
+  count: number;
+  room_seq: number;
+}
+
 export interface Message {
   msg_id: string;
   tenant_id: string;
@@ -15,6 +37,10 @@ export interface Message {
   reply_to: string | null;
   thread?: string; // the msg_id of the message that began the thread
   attachments: unknown[];
+  edited?: Edited;
+  pinned?: true;
+  reactions?: Reactions[];
+  replies?: Replies;
   imported_from?: ImportedFrom;
   receipt: Receipt;
 }
@@ -35,6 +61,10 @@ export interface Entry {
   body: { content_type: string; json?: Record<string, unknown>; bytes?: string } | null;
   salt?: string;
   redacted?: { at: string; by: string; room_seq: number };
+  edited?: Edited;
+  pinned?: true;
+  reactions?: Reactions[];
+  replies?: Replies;
   imported_from?: ImportedFrom;
   receipt: Receipt;
 }
