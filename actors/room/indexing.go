@@ -268,7 +268,10 @@ func (r *Room) reads(snap ubl.Snapshot, head ubl.Head, seq int64) (*current, err
 	m := &current{entry: e, files: ubl.HasAttachments(v.json())}
 	m.text, _ = e.Body.Text()
 	var bad error
-	err = snap.Descend(editKey(r.id, seq, 0), editKey(r.id, seq, -1), func(k, _ []byte) bool {
+	err = snap.Descend(aboutKey(r.id, seq, 0), aboutKey(r.id, seq, -1), func(k, about []byte) bool {
+		if !isEdit(about) {
+			return true
+		}
 		edit, _, err := r.entryAt(snap, reading.NumberOf(k))
 		if bad = err; bad != nil || edit == nil || edit.Redacted != nil || edit.Body == nil {
 			return bad == nil // the one before counts
