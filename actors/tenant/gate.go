@@ -28,6 +28,15 @@ func (s *State) mayUse(p actors.Proposal) error {
 	return nil
 }
 
+// decidedBy are the records by which an Enter was let in.
+func (s *State) decidedBy(c ubl.Enter) []ubl.RecordHash {
+	under := []ubl.RecordHash{{Agreement: s.License.ID, Hash: s.License.Hash()}}
+	if record, ok := s.Tools[c.Tool]; ok {
+		under = append(under, ubl.RecordHash{Agreement: record.Agreement.ID, Hash: record.Agreement.Hash()})
+	}
+	return under
+}
+
 // uses says whether somebody may use a tool. A tool of our own without a record is open,
 // another server's closed.
 func (s *State) uses(p actors.Proposal) error {

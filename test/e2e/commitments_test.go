@@ -91,7 +91,11 @@ func TestCommitmentsOpen(t *testing.T) {
 	w.outside(tools)
 	w.withModels()
 
-	rows := w.walk(n.exported(t, strings.TrimPrefix(w.a.headers["Authorization"], "Bearer ")))
+	export := n.exported(t, strings.TrimPrefix(w.a.headers["Authorization"], "Bearer "))
+	if acts := unhashed(t, export); len(acts) > 0 {
+		t.Errorf("these acts don't have the hash of the record that they name: %q", acts)
+	}
+	rows := w.walk(export)
 	for _, must := range committed(t) {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(rows)), func(row string) bool { return row == must || strings.HasPrefix(row, must+" ") }) {
 			rows[must] = "absent"

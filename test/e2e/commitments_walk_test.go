@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,28 @@ func (w *committing) walk(export string) map[string]string {
 		}
 	}
 	return rows
+}
+
+// unhashed are the acts in a ledger that name an Agreement without its hash, whoever keeps it. The
+// act that makes the tenant names the record that it makes: there was none to read.
+func unhashed(t *testing.T, export string) (acts []string) {
+	t.Helper()
+	scanner := bufio.NewScanner(strings.NewReader(export))
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		var l struct {
+			Atom struct {
+				Did, Kind string
+				Agreement string `json:"agreement_id"`
+				Hash      string `json:"agreement_hash"`
+			}
+		}
+		must(t, json.Unmarshal(scanner.Bytes(), &l))
+		if act := l.Atom.Did + " under " + l.Atom.Agreement; l.Atom.Kind == "action.v2" && l.Atom.Hash == "" && l.Atom.Did != "tenant.create" && !slices.Contains(acts, act) {
+			acts = append(acts, act)
+		}
+	}
+	return acts
 }
 
 // isCommitment says whether a member of an act is one. The terms of Agreements and of who may use a
