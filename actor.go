@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -105,6 +107,42 @@ type Request struct {
 	Session string
 	// Key is the idempotency key; never empty for a command that changes state.
 	Key string
+	// Under are the records by which others have let the caller do this, as they read them: the act
+	// that names one has its hash, where its own actor doesn't keep it. Nodes fill it in.
+	Under []RecordHash `json:",omitempty"`
+}
+
+// RecordHash is the hash of an Agreement's record, as somebody has decided by it.
+type RecordHash struct {
+	Agreement AgreementID
+	Hash      string
+}
+
+// Based is a command that is asked under more records. It is the command itself where it has no
+// [Request], or only reads.
+func Based(cmd Command, on []RecordHash) Command {
+	if len(on) == 0 || cmd.Cost() == 0 {
+		return cmd
+	}
+	v := reflect.ValueOf(cmd)
+	if v.Kind() != reflect.Struct {
+		return cmd
+	}
+	field, ok := v.Type().FieldByName("Request")
+	if !ok || field.Type != reflect.TypeFor[Request]() {
+		return cmd
+	}
+	based := reflect.New(v.Type()).Elem()
+	based.Set(v)
+	req := based.FieldByIndex(field.Index).Addr().Interface().(*Request)
+	under := slices.Clone(on) // the newest word counts
+	for _, r := range req.Under {
+		if !slices.ContainsFunc(on, func(o RecordHash) bool { return o.Agreement == r.Agreement }) {
+			under = append(under, r)
+		}
+	}
+	req.Under = under
+	return based.Interface().(Command)
 }
 
 // Asked is the request of the command that it is part of.

@@ -72,7 +72,7 @@ type Action struct {
 	TenantID    TenantID
 	AgreementID AgreementID
 	// AgreementHash is the hash of the Agreement's record as the decision read it, "" where
-	// another actor keeps the record.
+	// the act makes the record, or another actor keeps it and hasn't said.
 	AgreementHash string
 	Did           Did
 	PrevHash      string

@@ -547,6 +547,9 @@ type TransferResult struct {
 	DocumentID DocumentID `json:"document_id,omitempty"`
 	// Receipt is that of the act at the source.
 	Receipt Receipt `json:"receipt"`
+	// Salt is what the commitment to the content was made with, of what passes through: the source
+	// keeps none of it.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // Cost is that of the container, its Agreement and its directory entry.

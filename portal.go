@@ -277,6 +277,14 @@ type ToolResult struct {
 	// Salt is what the commitments to the arguments and to the answer were made with. It is
 	// stored nowhere else.
 	Salt Salt `json:"salt,omitzero"`
+	// Led is the act that office.tool.call led to, where that has a salt of its own; nil for none.
+	Led *LedAct `json:"led_to,omitempty"`
+}
+
+// LedAct is an act that another one led to: its receipt, nil where the answer has it, and its salt.
+type LedAct struct {
+	Receipt *Receipt `json:"receipt,omitempty"`
+	Salt    Salt     `json:"salt"`
 }
 
 // Commitment is what the ledger says of what the tool answered, without our numbers: of its

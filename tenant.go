@@ -194,6 +194,9 @@ type (
 type Entered struct {
 	TenantID TenantID
 	Role     Role
+	// Under are the records by which the Tenant has let them in: the TenantLicense, and that about
+	// the tool. Nodes of earlier versions don't say.
+	Under []RecordHash `json:",omitempty"`
 }
 
 // ErrUnfounded answers an Enter without founding into a tenant that doesn't exist yet.

@@ -369,6 +369,9 @@ type CompletionStep struct {
 	IsError bool `json:"is_error,omitempty"`
 	// Receipt is that of the call; nil where there is none.
 	Receipt *Receipt `json:"receipt,omitempty"`
+	// Salt is what the call's commitments were made with: to the arguments and the answer of another
+	// server's tool, to the query of a search. It is stored nowhere else.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // What a server offers beside tools is used through two tools that the portal makes for it:

@@ -17,7 +17,8 @@ import (
 type Act struct {
 	Did       ubl.Did
 	Agreement ubl.AgreementID
-	// AgreementHash is of the record as the decision read it, "" where another actor keeps it.
+	// AgreementHash is of the record as the decision read it, "" where another actor keeps it and
+	// hasn't said.
 	AgreementHash string
 	Request       ubl.Request
 	This          ubl.Fields

@@ -24,7 +24,7 @@ func (rt *Runtime) Visit(ctx context.Context, in ubl.Enter, to ubl.Name, cmd ubl
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := rt.Ask(ctx, to, cmd)
+	answer, err := rt.Ask(ctx, to, ubl.Based(cmd, entered.Under))
 	return entered, answer, err
 }
 

@@ -339,10 +339,16 @@ func (x *Entity[S, E]) act(a *Append, did ubl.Did, req ubl.Request, at ubl.Time,
 	return act
 }
 
-// authorize notes the hash of the record that an act names, if the actor keeps it.
+// authorize notes the hash of the record that an act names: as the actor keeps it, else as who
+// keeps it has decided by it ([ubl.Request.Under]).
 func (x *Entity[S, E]) authorize(act *Act) {
 	if x.kind.Record != nil {
 		act.AgreementHash = x.kind.Record(&x.State, act.Agreement)
+	}
+	for _, record := range act.Request.Under {
+		if act.AgreementHash == "" && record.Agreement == act.Agreement {
+			act.AgreementHash = record.Hash
+		}
 	}
 }
 

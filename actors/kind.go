@@ -36,7 +36,8 @@ type Kind[S any, E Event] struct {
 	// Under names the record that authorises what somebody does, for plans that name none.
 	Under func(*S, ubl.Identity) ubl.AgreementID
 	// Record is the hash of such a record as it is now, for the acts that name it; "" where
-	// the state has none of that name, nil for a family that keeps none.
+	// the state has none of that name, nil for a family that keeps none. Of others' the request
+	// brings the hash ([ubl.Request].Under).
 	Record func(*S, ubl.AgreementID) string
 	// Newest is the version of what a [ubl.Conditional] command changes, as it is now; nil for a
 	// family that has no such commands.

@@ -182,7 +182,9 @@ func (n *Node) askHere(ctx context.Context, partition int, q question) (r reply)
 			return reply{err: err}
 		}
 		value, _, r.err = (*local).AskHere(ctx, ubl.TenantName(q.to.Group().Tenant), q.enter)
-		r.entered, _ = value.(*ubl.Entered)
+		if r.entered, _ = value.(*ubl.Entered); r.entered != nil {
+			q.cmd = ubl.Based(q.cmd, r.entered.Under)
+		}
 	}
 	if r.err == nil {
 		r.value, committed, r.err = (*local).AskHere(ctx, q.to, q.cmd)

@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +24,11 @@ func (o *Office) Complete(ctx context.Context, req ubl.CompleteRequest, onDelta 
 	if err != nil {
 		return nil, err
 	}
+	record, err := ubl.Ask[*ubl.AgreementView](ctx, o.Asker, ubl.ContainerName(req.Who.TenantID, req.WorkspaceID), ubl.GetAgreement{Who: req.Who, Brief: true})
+	if err != nil {
+		return nil, err
+	}
+	req.Under = append(slices.Clip(req.Under), ubl.RecordHash{Agreement: record.ID, Hash: record.Hash})
 	input, err := canonical(inputOf(req))
 	if err != nil {
 		return nil, err

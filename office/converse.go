@@ -169,7 +169,7 @@ func (c *completing) use(ctx context.Context, i int, call gateway.ToolCall) (*ub
 	id, result, err := c.o.use(ctx, c.Request, tool, args)
 	step := ubl.CompletionStep{Tool: tool, RequestID: id, Code: ubl.CodeOf(err)}
 	if err == nil {
-		step.IsError = result.IsError
+		step.IsError, step.Salt = result.IsError, result.Salt
 		if result.Receipt != (ubl.Receipt{}) {
 			step.Receipt = &result.Receipt
 		}

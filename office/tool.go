@@ -41,6 +41,12 @@ func (o *Office) CallTool(ctx context.Context, req ubl.Request, tool string, arg
 		return nil, err
 	}
 	out := *result
+	if !result.Salt.IsZero() {
+		out.Led = &ubl.LedAct{Salt: result.Salt}
+		if result.Receipt != (ubl.Receipt{}) {
+			out.Led.Receipt = &result.Receipt
+		}
+	}
 	out.N, out.Receipt, out.Salt = call.ticket.N, call.ticket.Receipt, salt
 	return &out, nil
 }

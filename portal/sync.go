@@ -244,7 +244,8 @@ func (p *Portal) syncAs(ctx context.Context, who ubl.Identity, serverID string) 
 }
 
 func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string) error {
-	if ok, err := p.licensed(ctx, who.TenantID); err != nil || !ok {
+	license, err := p.license(ctx, who.TenantID)
+	if err != nil || license.InForce() != nil {
 		return err
 	}
 	c, err := p.renew(ctx, platformOf(who.TenantID))
@@ -275,6 +276,7 @@ func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string)
 	if record.Request, err = p.request(platformOf(who.TenantID)); err != nil {
 		return err
 	}
+	record.Under = []ubl.RecordHash{{Agreement: license.ID, Hash: license.Hash}}
 	after, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(who.TenantID), record)
 	p.shopOf(who.TenantID).drop()
 	if err == nil {
@@ -283,14 +285,14 @@ func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string)
 	return err
 }
 
-// licensed reports whether the tenant's Agreement is in force. Callers have that
-// asked by their Tenant; for an errand nobody does.
-func (p *Portal) licensed(ctx context.Context, t ubl.TenantID) (bool, error) {
+// license is the tenant's Agreement. Whether it is in force callers have asked by their Tenant; for
+// an errand nobody does.
+func (p *Portal) license(ctx context.Context, t ubl.TenantID) (*ubl.AgreementView, error) {
 	v, err := ubl.Ask[*ubl.AgreementView](ctx, p.asker, ubl.TenantName(t), ubl.GetAgreement{Who: platformOf(t), Brief: true})
 	if err != nil {
-		return false, fmt.Errorf("couldn't read the tenant's license: %w", err)
+		return nil, fmt.Errorf("couldn't read the tenant's license: %w", err)
 	}
-	return v.InForce() == nil, nil
+	return v, nil
 }
 
 // syncing is when a server's word of changes leads to a sync.

@@ -152,9 +152,13 @@ func transferOutcome(e event, receipt ubl.Receipt) (any, error) {
 		return nil, e.Refused.err()
 	}
 	x := e.Transfer
-	return &ubl.TransferResult{
+	out := &ubl.TransferResult{
 		TransferID: x.ID, From: x.From, To: x.To, Op: x.Op, Amount: x.Amount, DocumentID: e.Arrived, Receipt: receipt,
-	}, nil
+	}
+	if x.Op == ubl.OpPass && x.Document != nil {
+		out.Salt = x.Document.Salt
+	}
+	return out, nil
 }
 
 // errand is what an alarm leads to: the Agreement's end, or a transfer is carried on. Of one that has failed

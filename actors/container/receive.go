@@ -189,7 +189,10 @@ func (s *State) received(cmd takeIn, at actors.Moment) (document, error) {
 		if err != nil {
 			return document{}, err
 		}
-		salt, err := ubl.NewSalt(at.Random)
+		salt := sent.Salt // of what passed through nothing else has it; a copy gets one of its own
+		if cmd.op != ubl.OpPass || salt.IsZero() {
+			salt, err = ubl.NewSalt(at.Random)
+		}
 		return newDocument(id, sent.Title, sent.Content, salt, at.Now, cmd.Who.UserID), err
 	}
 	n := sent.Version + 1

@@ -69,7 +69,8 @@ func nothing(*State, ubl.SaveGrant) func() (any, error) {
 // under names the TenantLicense: calls bring the record that authorises them.
 func (s *State) under(ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.Tenant) }
 
-// stands refuses who isn't of the tenant. Whether somebody may use a tool the Tenant has said.
+// stands refuses who isn't of the tenant. Whether somebody may use a tool, and what the terms of the
+// TenantLicense permit them here, the Tenant has said when it let them in.
 func (s *State) stands(p actors.Proposal) error { return s.member(p.Who) }
 
 func (s *State) pointers() ubl.Fields {

@@ -110,20 +110,20 @@ func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, writes bool) {
 			return
 		}
 	}
-	x.welcome(t, c.Request, m)
+	x.welcome(t, c, m)
 }
 
 // welcome answers, after the tenant's rooms have greeted the member.
-func (x *Tenant) welcome(t *actors.Turn, req ubl.Request, m ubl.Member) {
+func (x *Tenant) welcome(t *actors.Turn, c ubl.Enter, m ubl.Member) {
 	m = x.State.capped(m)
-	entered := &ubl.Entered{TenantID: x.id, Role: m.Role}
+	entered := &ubl.Entered{TenantID: x.id, Role: m.Role, Under: x.State.decidedBy(c)}
 	if _, done := x.greeted.Load(m.UserID); done || x.State.License.InForce() != nil {
 		t.Reply(entered)
 		return
 	}
 	ctx := t.Context()
 	t.Later(func() (any, error) {
-		if err := x.greet(ctx, req, m); err != nil {
+		if err := x.greet(ctx, c.Request, m); err != nil {
 			return nil, err
 		}
 		return entered, nil

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"strings"
 
 	"ubl"
@@ -14,6 +15,26 @@ func using(now ubl.Time, c ubl.Enter) actors.Proposal {
 		At: now, Who: c.Who, Did: ubl.Did(c.Tool), Agreement: ubl.ToolAgreement(c.Tool), Uses: c.Tool != "" || c.External, External: c.External, Still: c.Still, Acts: c.Act,
 		Destroys: c.Destroys, Unconfirmed: c.Who.IsService && !c.Who.IsPlatform() && c.Confirmed != c.Tool,
 	}
+}
+
+// mayUse says whether somebody may use a tool: by an agent's mandate, by the terms of the
+// TenantLicense, and by the record about the tool. What one refuses, the next doesn't count.
+func (s *State) mayUse(p actors.Proposal) error {
+	for _, asks := range []func(actors.Proposal) error{s.mandated, s.licensed, s.uses} {
+		if err := asks(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decidedBy are the records by which an Enter was let in.
+func (s *State) decidedBy(c ubl.Enter) []ubl.RecordHash {
+	under := []ubl.RecordHash{{Agreement: s.License.ID, Hash: s.License.Hash()}}
+	if record, ok := s.Tools[c.Tool]; ok {
+		under = append(under, ubl.RecordHash{Agreement: record.Agreement.ID, Hash: record.Agreement.Hash()})
+	}
+	return under
 }
 
 // uses says whether somebody may use a tool. A tool of our own without a record is open,
@@ -44,7 +65,7 @@ func (s *State) uses(p actors.Proposal) error {
 func (s *State) usable(now ubl.Time, c ubl.FindUsable) *ubl.UsableTools {
 	out := new(ubl.UsableTools)
 	for _, tool := range c.Tools {
-		if s.uses(using(now, ubl.Enter{Request: ubl.Request{Who: c.Who}, Tool: tool, Still: true})) == nil {
+		if use := using(now, ubl.Enter{Request: ubl.Request{Who: c.Who}, Tool: tool, Still: true}); cmp.Or(s.licensed(use), s.uses(use)) == nil {
 			out.Open = append(out.Open, tool)
 		}
 		if s.shows(ubl.Did(tool), c.Who) == nil {
@@ -107,16 +128,19 @@ func denialKey(c ubl.Enter, r *ubl.Error) actors.Key {
 	return actors.NewKey(ubl.DidToolDeny, req)
 }
 
-// denial is the act of a refusal: under the agent's mandate where that refuses, else under the
-// tool's record where one is in force.
+// denial is the act of a refusal: under the agent's mandate or the TenantLicense where that refuses,
+// else under the tool's record where one is in force.
 func (s *State) denial(now ubl.Time, c ubl.Enter, r *ubl.Error) actors.Act {
 	under := s.License.ID
 	if record, ok := s.Tools[c.Tool]; ok && record.Agreement.InForce() == nil {
 		under = record.Agreement.ID
 	}
 	use := using(now, c)
-	if use.Still = true; s.mandated(use) != nil {
+	switch use.Still = true; {
+	case s.mandated(use) != nil:
 		under = ubl.AgentAgreement(s.Vouched[c.Who.UserID].Subject)
+	case s.licensed(use) != nil:
+		under = s.License.ID
 	}
 	return actors.Act{
 		Agreement: under,

@@ -1,7 +1,6 @@
 package tenant
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -25,6 +24,55 @@ var usual = func() *ubl.Terms {
 	permit(ubl.ToOwners, "tenant.*", "agreement.*", "token.*", "tool.*", "kind.*", "credits.*", "platform.*", "passkey.*")
 	return t
 }()
+
+// alsoUsual are permits that a tenant without terms of its own has besides: for acts that others
+// decide and that came under the TenantLicense after the usual terms had their form. Terms that
+// owners set say of these acts, too, to whom they are permitted; what they leave out, nobody may.
+var alsoUsual = &ubl.Terms{Form: ubl.TermsForm, Accept: ubl.AcceptProposer, Permits: []ubl.Permit{
+	{Did: string(ubl.DidPortalCall), To: []string{ubl.ToEntries}},
+	{Did: string(ubl.DidServerConnect), To: []string{ubl.ToEntries}},
+	{Did: string(ubl.DidToolCall), To: []string{ubl.ToEntries}},
+	{Did: "portal.*", To: []string{ubl.ToOwners}},
+}}
+
+// decidedElsewhere is the act under the TenantLicense that the use of a tool leads to, where the
+// Portal decides it, "" for any other: it knows no terms, so the Tenant says before.
+func decidedElsewhere(p actors.Proposal) ubl.Did {
+	switch {
+	case p.External:
+		return ubl.DidPortalCall
+	case p.Did == "portal.server.disconnect":
+		return ubl.DidServerConnect
+	case slices.Contains([]ubl.Did{
+		ubl.DidToolCall, ubl.DidServerAdd, ubl.DidServerUpdate, ubl.DidServerRemove, ubl.DidServerSync, ubl.DidServerConnect, ubl.DidToolApprove, ubl.DidBudgetUpdate,
+	}, p.Did):
+		return p.Did
+	}
+	return ""
+}
+
+// licensed holds the use of a tool against the terms of the TenantLicense, where it leads to such an
+// act, and charges their limits.
+func (s *State) licensed(p actors.Proposal) error {
+	did := decidedElsewhere(p)
+	if did == "" || p.Who.IsPlatform() {
+		return nil
+	}
+	stance := s.stance(p.Who)
+	switch {
+	case s.License.Terms.Permit(did, stance):
+	case s.License.Amended == 0 && alsoUsual.Permit(did, stance):
+	case s.License.Amended != 0 && !s.License.Terms.Permit(did, ubl.Stance{Role: ubl.RoleOwner, Inside: true}):
+		return ubl.Errorf(ubl.CodeForbidden, "the terms of the tenant's Agreement permit %s to nobody: terms that owners set have to list portal.* and office.tool.call themselves", did)
+	default:
+		return ubl.Errorf(ubl.CodeForbidden, "the terms of the tenant's Agreement don't permit %s to the caller", did)
+	}
+	if p.Still {
+		return nil
+	}
+	p.Did = did
+	return s.License.Bounds(p)
+}
 
 // permits refuses an act that the TenantLicense doesn't permit to somebody.
 func (s *State) permits(did ubl.Did, who ubl.Identity) error {
@@ -58,7 +106,7 @@ var ofTheirOwn = []string{
 func (s *State) stands(p actors.Proposal) error {
 	switch {
 	case p.Uses:
-		return cmp.Or(s.mandated(p), s.uses(p))
+		return s.mayUse(p)
 	case p.Who.IsPlatform() || p.Agreement != s.License.ID:
 		return nil
 	}

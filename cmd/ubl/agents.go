@@ -160,14 +160,15 @@ func (b *toolbox) Call(ctx context.Context, req ubl.Request, tool string, args j
 	}
 	inner := *envelope.RequestOf(ctx)
 	inner.ID, inner.Key, inner.Parent = req.ID, req.Key, parent
-	ctx, began := envelope.WithRequest(ctx, &inner), b.now()
+	ctx, aside := envelope.WithAside(envelope.WithRequest(ctx, &inner))
+	began := b.now()
 	answer, err := act.Do(ctx, args)
 	b.portal.Log(req.Who.TenantID, envelope.CallRow(ctx, tool, began, b.now(), err))
 	if err != nil {
 		return nil, act.Explain(err)
 	}
 	server, failed := act.Wrote(answer)
-	return &ubl.ToolResult{Structured: answer, Foreign: server, IsError: failed}, nil
+	return &ubl.ToolResult{Structured: answer, Foreign: server, IsError: failed, Salt: aside.Salt}, nil
 }
 
 // ways is the portal as MCP asks for it.

@@ -72,7 +72,7 @@ func newsOf(n *portal.News) *mcp.News {
 }
 
 func resultOf(r *ubl.ToolResult) *mcp.Result {
-	out := &mcp.Result{Content: r.Content, Structured: r.Structured, IsError: r.IsError, Foreign: r.Foreign, Receipt: &r.Receipt}
+	out := &mcp.Result{Content: r.Content, Structured: r.Structured, IsError: r.IsError, Foreign: r.Foreign, Receipt: &r.Receipt, Salt: r.Salt}
 	if string(r.Content) == "null" { // of a tool of our own
 		out.Content = nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"ubl"
 	"ubl/transport/envelope"
 )
 
@@ -19,6 +20,8 @@ type brief struct {
 	page int
 	// before prepares an answer; nil for none.
 	before func(answer json.RawMessage) (json.RawMessage, error)
+	// salted says that an answer has the only copy of its act's salt, which goes beside a brief one.
+	salted bool
 }
 
 // fullArgument asks for the whole answer, pageArgument says how long a page is.
@@ -43,7 +46,7 @@ var briefs = map[string]*brief{
 	"office.workspace.list":    {Brief: envelope.Brief{Drops: []string{"physics"}}},
 	"office.document.get":      {Brief: inWorkspace()},
 	"office.document.list":     {Brief: inWorkspace("created_at", "created_by")},
-	"office.document.search":   {Brief: inWorkspace("created_at", "created_by")},
+	"office.document.search":   {Brief: inWorkspace("created_at", "created_by"), salted: true},
 	"office.document.versions": {Brief: inWorkspace("created_at", "created_by")},
 	"office.file.list":         {Brief: inWorkspace("sha256")},
 	"agreement.list":           {Brief: envelope.Brief{Drops: []string{"hash", "physics"}}},
@@ -112,10 +115,27 @@ func (a *API) brief(ctx context.Context, t *route, f *form, b *brief, args json.
 		r.URL.RawQuery = q.Encode()
 	}
 	answer, err := t.serve(ctx, r, nil)
+	if err == nil && b.salted {
+		err = saltAside(ctx, answer)
+	}
 	if err != nil || full {
 		return answer, err
 	}
 	return b.tell(ctx, a, answer)
+}
+
+// saltAside puts the salt of an answer beside it, where whoever asked looks there.
+func saltAside(ctx context.Context, answer json.RawMessage) error {
+	aside := envelope.AsideOf(ctx)
+	if aside == nil {
+		return nil
+	}
+	var whole struct {
+		Salt ubl.Salt `json:"salt"`
+	}
+	err := json.Unmarshal(answer, &whole)
+	aside.Salt = whole.Salt
+	return err
 }
 
 // tell is the brief form of an answer.

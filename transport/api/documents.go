@@ -135,6 +135,7 @@ type hitsAnswer struct {
 	NextCursor *int               `json:"next_cursor"`
 	Indexing   *ubl.Indexing      `json:"indexing,omitempty"`
 	Receipt    ubl.Receipt        `json:"receipt"`
+	Salt       ubl.Salt           `json:"salt,omitzero"`
 }
 
 func (a *API) search(ctx context.Context, in *searchInput) (any, error) {
@@ -143,7 +144,7 @@ func (a *API) search(ctx context.Context, in *searchInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := hitsAnswer{Documents: list(hits.Documents), Indexing: hits.Indexing, Receipt: hits.Receipt}
+	out := hitsAnswer{Documents: list(hits.Documents), Indexing: hits.Indexing, Receipt: hits.Receipt, Salt: hits.Salt}
 	if hits.Next > 0 {
 		out.NextCursor = &hits.Next
 	}

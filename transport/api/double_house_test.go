@@ -97,7 +97,7 @@ func answerDocuments(cmd ubl.Command) (any, bool) {
 	case ubl.ListVersions:
 		return &ubl.DocumentList{Documents: []*ubl.Document{document(1, ""), document(2, "")}, NextVersion: 2, Receipt: receipt}, true
 	case ubl.SearchDocuments:
-		return &ubl.DocumentHits{Documents: []*ubl.DocumentHit{{Document: *document(2, ""), Score: 1420, Snippet: "All of it"}}, Next: 6, Receipt: receipt}, true
+		return &ubl.DocumentHits{Documents: []*ubl.DocumentHit{{Document: *document(2, ""), Score: 1420, Snippet: "All of it"}}, Next: 6, Receipt: receipt, Salt: ubl.Salt{2}}, true
 	}
 	return nil, false
 }
@@ -127,7 +127,7 @@ func (s *actors) Complete(_ context.Context, req ubl.CompleteRequest, delta func
 	}
 	score, topic := 3, ""
 	return &ubl.Completion{Completion: "Hello world", FinishReason: "stop", Checks: ubl.Checks{Before: ubl.CheckResult{InjectionScore: &score, UnsafeTopic: &topic}}, Usage: ubl.Usage{PromptTokens: 12, CompletionTokens: 2, CostMicros: 30, Provider: "acme", Model: req.Model},
-		Steps: []ubl.CompletionStep{{Tool: "weather.forecast", RequestID: "req:1235", Receipt: &receipt}}, Receipt: receipt}, nil
+		Steps: []ubl.CompletionStep{{Tool: "weather.forecast", RequestID: "req:1235", Receipt: &receipt, Salt: ubl.Salt{3}}}, Receipt: receipt, Salt: ubl.Salt{2}}, nil
 }
 
 // CallTool implements [Office].
@@ -135,7 +135,7 @@ func (s *actors) CallTool(_ context.Context, req ubl.Request, tool string, args 
 	if err := s.wrote("CallTool %s by %s, key %s: %s", tool, req.Who.UserID, req.Key, args); err != nil {
 		return nil, err
 	}
-	return &ubl.ToolResult{Content: json.RawMessage(`[{"type":"text","text":"sunny"}]`), Structured: json.RawMessage(`{"sky":"clear"}`), IsError: true, Foreign: "weather", N: 7, Receipt: receipt}, nil
+	return &ubl.ToolResult{Content: json.RawMessage(`[{"type":"text","text":"sunny"}]`), Structured: json.RawMessage(`{"sky":"clear"}`), IsError: true, Foreign: "weather", N: 7, Receipt: receipt, Salt: ubl.Salt{2}, Led: &ubl.LedAct{Receipt: &receipt, Salt: ubl.Salt{3}}}, nil
 }
 
 // outside is a double of the portal.

@@ -18,6 +18,7 @@ type entry struct {
 	rate   ubl.Rate
 	limits Limits // nil where nothing limits them
 	role   ubl.Role
+	under  []ubl.RecordHash // as [ubl.Entered] has them
 }
 
 // Limits count what a caller does, and may refuse it.
@@ -152,6 +153,13 @@ func (c *Caller) again(change func(*ubl.Enter)) *Caller {
 	return again
 }
 
+// decidedBy are the records by which the tenant has let the caller in, none before.
+func (c *Caller) decidedBy() []ubl.RecordHash {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.under
+}
+
 // Remains refuses whom the answer to their request must not reach any more: who has left
 // the tenant since it let them in, or whose credential was ended, as the next request would
 // find. What waits for somebody else asks before it answers. A credential whose time is over
@@ -186,6 +194,7 @@ func (c *Caller) Enter(ctx context.Context) (ubl.Role, error) {
 		return "", err
 	}
 	c.Let(entered.Role)
+	c.under = entered.Under
 	return c.role, nil
 }
 
@@ -224,7 +233,11 @@ func (e entering) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 	}
 	c.mu.Lock()
 	if !c.outside() {
+		under := c.under
 		c.mu.Unlock()
+		if to.Group().Tenant == c.Identity.TenantID {
+			cmd = ubl.Based(cmd, under)
+		}
 		return e.v.Ask(ctx, to, cmd)
 	}
 	defer c.mu.Unlock()
@@ -242,6 +255,7 @@ func (e entering) ask(ctx context.Context, to ubl.Name, cmd ubl.Command) (any, e
 	})
 	if entered != nil {
 		c.Let(entered.Role)
+		c.under = entered.Under
 	}
 	return answer, err
 }

@@ -137,7 +137,7 @@ func Command(ctx context.Context, bodyKey string) ubl.Request {
 	r := RequestOf(ctx)
 	cmd := ubl.Request{ID: r.ID, Key: r.Key, Parent: r.Parent, Session: r.Session}
 	if c := CallerOf(ctx); c != nil {
-		cmd.Who = c.Identity
+		cmd.Who, cmd.Under = c.Identity, c.decidedBy()
 	}
 	if bodyKey != "" {
 		cmd.Key = bodyKey

@@ -47,7 +47,7 @@ func (s *Server) appendResult(dst []byte, v *visit, id jsontext.Value, out *Resu
 
 // appendMeta writes what goes with a result, if anything does.
 func (s *Server) appendMeta(dst []byte, v *visit, out *Result) ([]byte, error) {
-	if !v.modern && out.Receipt == nil && out.Foreign == "" && out.task == "" {
+	if !v.modern && out.Receipt == nil && out.Foreign == "" && out.Salt.IsZero() && out.task == "" {
 		return dst, nil
 	}
 	dst = append(dst, `"_meta":{`...)
@@ -68,12 +68,19 @@ func (s *Server) appendMeta(dst []byte, v *visit, out *Result) ([]byte, error) {
 		dst = append(append(dst, `"`+ubl.MetaForeign+`":{"server":"`...), out.Foreign...) // an id needs no escapes
 		dst = append(dst, `"},`...)
 	}
+	if !out.Salt.IsZero() { // hex needs no escapes
+		dst = append(append(append(dst, `"`+metaSalt+`":"`...), out.Salt.String()...), `",`...)
+	}
 	dst[len(dst)-1] = '}'
 	return append(dst, ','), nil
 }
 
 // metaReceipt is where a result of another server's tool has its receipt.
 const metaReceipt = "ubl/receipt"
+
+// metaSalt is where a result has the salt of its act's commitments ([Result.Salt]): programs open
+// them with it, and models don't pay for it.
+const metaSalt = "ubl/salt"
 
 // appendText writes content with one item of text.
 func appendText(dst, text []byte) ([]byte, error) {

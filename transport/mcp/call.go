@@ -199,12 +199,13 @@ func (s *Server) note(ctx context.Context, act *envelope.Act, name string, began
 
 // runOwn runs one of our own tools.
 func runOwn(ctx context.Context, act *envelope.Act, args json.RawMessage, progress func(Progress)) (*Result, error) {
+	ctx, aside := envelope.WithAside(ctx)
 	answer, item, err := do(ctx, act, act.Whole(args), progress)
 	if err != nil {
 		return nil, act.Explain(err)
 	}
 	server, failed := act.Wrote(answer)
-	out := &Result{Structured: answer, Foreign: server, IsError: failed}
+	out := &Result{Structured: answer, Foreign: server, IsError: failed, Salt: aside.Salt}
 	if item != nil {
 		out.Content, err = itemAndText(item, answer)
 	}

@@ -145,6 +145,12 @@
 // tools are shown with ", " between them, or "MCP registry". Whatever comes without the
 // mark is ours. See foreign.go in the root package.
 //
+// # Salts
+//
+// The salt of an act whose content is stored nowhere is told once, in its answer: of a call of another
+// server's tool, and of a search's query. A result has it as "ubl/salt" in its _meta, for programs;
+// tool.run has it at each of its calls. Salts of what is stored are read with it (full: true).
+//
 // # What other servers offer beside tools
 //
 // At the portal their prompts are server.prompt, and their resources and templates have the server's

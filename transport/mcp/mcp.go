@@ -155,6 +155,8 @@ type Result struct {
 	Receipt *ubl.Receipt
 	// Foreign is the server whose words stand in it, "" for none.
 	Foreign string
+	// Salt is what the act's commitments were made with, where nothing else keeps it; zero for none.
+	Salt ubl.Salt
 
 	later *later // in place of all that: the call goes on
 	task  string // that it belongs to, "" for none

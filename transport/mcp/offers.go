@@ -278,6 +278,9 @@ func metaOf(r *Result) sdk.Meta {
 	if r.Foreign != "" {
 		meta[ubl.MetaForeign] = foreign{r.Foreign}
 	}
+	if !r.Salt.IsZero() {
+		meta[metaSalt] = r.Salt
+	}
 	if len(meta) == 0 {
 		return nil
 	}

@@ -47,7 +47,7 @@ func (s *Server) runAct() envelope.Act {
 			`"result":{"description":"What the program returned."},"log":{"type":"array","items":{"type":"string"},"description":"What it logged."},` +
 			`"calls":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["tool","request_id"],"properties":{` +
 			`"tool":{"type":"string"},"request_id":{"type":"string"},"code":{"type":"string","description":"Why it failed."},` +
-			`"receipt":{"type":"integer","description":"The seq of its receipt."},"foreign":{"type":"string","description":"Whose words it answered."}}}},` +
+			`"receipt":{"type":"integer","description":"The seq of its receipt."},"foreign":{"type":"string","description":"Whose words it answered."},"salt":{"type":"string"}}}},` +
 			`"stopped":{"type":"string","description":"The bound that ended the program."},` +
 			`"error":{"type":"object","additionalProperties":false,"required":["name","message"],"description":"What it threw.","properties":{` +
 			`"name":{"type":"string"},"message":{"type":"string"},"line":{"type":"integer"},"column":{"type":"integer"},"code":{"type":"string"},` +
@@ -80,6 +80,8 @@ type runCall struct {
 	Receipt int64 `json:"receipt,omitzero"`
 	// Foreign is whose words the answer held, as in [Result.Foreign].
 	Foreign string `json:"foreign,omitempty"`
+	// Salt is as in [Result.Salt].
+	Salt ubl.Salt `json:"salt,omitzero"`
 }
 
 // runProgram answers tool.run.
@@ -169,7 +171,7 @@ func (r *programRun) do(ctx context.Context, c script.Call) (json.RawMessage, *s
 	call.Code = ubl.CodeOf(err)
 	var value json.RawMessage
 	if err == nil {
-		call.Receipt, call.Foreign, value = receiptOf(r.s.tools.find(call.Tool), out), out.Foreign, valueOf(out)
+		call.Receipt, call.Foreign, call.Salt, value = receiptOf(r.s.tools.find(call.Tool), out), out.Foreign, out.Salt, valueOf(out)
 	}
 	if err == nil && out.IsError {
 		call.Code = codeToolFailed
