@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Actors are named, asked, and heard.
@@ -125,16 +126,13 @@ func Based(cmd Command, on []RecordHash) Command {
 		return cmd
 	}
 	v := reflect.ValueOf(cmd)
-	if v.Kind() != reflect.Struct {
-		return cmd
-	}
-	field, ok := v.Type().FieldByName("Request")
-	if !ok || field.Type != reflect.TypeFor[Request]() {
+	index := requestOf(v.Type())
+	if index == nil {
 		return cmd
 	}
 	based := reflect.New(v.Type()).Elem()
 	based.Set(v)
-	req := based.FieldByIndex(field.Index).Addr().Interface().(*Request)
+	req := based.FieldByIndex(index).Addr().Interface().(*Request)
 	under := slices.Clone(on) // the newest word counts
 	for _, r := range req.Under {
 		if !slices.ContainsFunc(on, func(o RecordHash) bool { return o.Agreement == r.Agreement }) {
@@ -143,6 +141,24 @@ func Based(cmd Command, on []RecordHash) Command {
 	}
 	req.Under = under
 	return based.Interface().(Command)
+}
+
+// requests are where the types of commands have their [Request]: to find out takes longer than all else.
+var requests sync.Map
+
+// requestOf is where a type of commands has its [Request], nil for nowhere.
+func requestOf(t reflect.Type) []int {
+	if index, ok := requests.Load(t); ok {
+		return index.([]int)
+	}
+	var index []int
+	if t.Kind() == reflect.Struct {
+		if field, ok := t.FieldByName("Request"); ok && field.Type == reflect.TypeFor[Request]() {
+			index = field.Index
+		}
+	}
+	requests.Store(t, index)
+	return index
 }
 
 // Asked is the request of the command that it is part of.

@@ -3,11 +3,14 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"ubl/schemas"
+	"ubl/test/poll"
 )
 
 // walk says of each commitment in a ledger whether it is opened, by the act that has it, how that
@@ -79,6 +82,24 @@ func unhashed(t *testing.T, export string) (acts []string) {
 		}
 	}
 	return acts
+}
+
+// TestActsNameTheRecordInACluster: whichever node is asked and whichever leads, an act has the hash of
+// the record that another actor keeps.
+func TestActsNameTheRecordInACluster(t *testing.T) {
+	nodes := newCluster(t, "--owner", "ana@link.example")
+	token := nodes[0].token("ana@link.example")
+	for i, n := range nodes {
+		body := fmt.Sprintf(`{"tokens_per_day":%d}`, 1000+i)
+		poll.Until(t, "the budget is set", func() bool {
+			status, _ := n.bearer("ana", token).ask("PATCH", "/api/portal/budget", body)
+			return status == http.StatusOK
+		})
+	}
+	export := nodes[0].exported(t, token)
+	if acts := unhashed(t, export); len(acts) > 0 || strings.Count(export, `"did":"portal.budget.update"`) < len(nodes) {
+		t.Errorf("these acts don't have the hash of the record that they name: %q, in\n%s", acts, export)
+	}
 }
 
 // isCommitment says whether a member of an act is one. The terms of Agreements and of who may use a
