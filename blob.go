@@ -295,8 +295,10 @@ type Collected struct {
 // Upload is content on its way in. A session on one node has it until it is whole; then it is
 // kept as a blob, and a file may be made of it. It ends at ExpiresAt, which each byte puts off.
 type Upload struct {
-	UploadID    UploadID    `json:"upload_id"`
-	WorkspaceID ContainerID `json:"workspace_id"`
+	UploadID UploadID `json:"upload_id"`
+	// WorkspaceID or RoomID is where the file is to be: the one or the other.
+	WorkspaceID ContainerID `json:"workspace_id,omitempty"`
+	RoomID      RoomID      `json:"room_id,omitempty"`
 	DocumentID  DocumentID  `json:"document_id,omitempty"`
 	Name        string      `json:"name"`
 	Type        string      `json:"content_type"`
