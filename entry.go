@@ -311,7 +311,7 @@ type (
 		// Attachments are of a message, as of [SendMessage].
 		Attachments []Attachment `json:",omitempty"`
 		// Keeps are the files that an edit leaves to its message; nil for all of them.
-		Keeps *[]FileID `json:",omitempty"`
+		Keeps *KeptFiles `json:",omitempty"`
 		// ImportedFrom says that the entry was made elsewhere first; nil for none. Owners that
 		// have no mandate.
 		ImportedFrom *ImportedFrom `json:",omitempty"`

@@ -52,7 +52,7 @@ func TestAnsweredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(plans, ubl.PostEntry{Request: h.Request(ana), Type: ubl.EntryMessage, Body: ubl.TextContent("see"), Attachments: pictures[:1]})
-	keeps := []ubl.FileID{said.Attachments[1].FileID}
+	keeps := ubl.KeptFiles{Files: []ubl.FileID{said.Attachments[1].FileID}}
 	ask(plans, ubl.PostEntry{Request: h.Request(ana), Type: ubl.EntryEdit, Target: said.MsgID, Body: ubl.TextContent(""), Keeps: &keeps})
 	ask(plans, ubl.AddMember{Request: h.Request(ana), Member: entry})
 	ask(plans, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})

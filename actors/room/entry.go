@@ -232,7 +232,7 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	}
 	beside := len(c.Attachments)
 	if c.Keeps != nil {
-		beside = len(*c.Keeps)
+		beside = len(c.Keeps.Files)
 	}
 	body, err := rule.body(c.Body, beside, s.Policy.MaxMessageBytes)
 	if err == nil {

@@ -94,7 +94,7 @@ func readFileBytes(snap ubl.Snapshot, r ubl.RoomID) (int64, error) {
 
 // withFiles adds what tells one list of files from another to what tells commands apart. Those
 // without files stay what they were.
-func withFiles(parts []string, files []ubl.Attachment, keeps *[]ubl.FileID) []string {
+func withFiles(parts []string, files []ubl.Attachment, keeps *ubl.KeptFiles) []string {
 	if len(files) > 0 {
 		parts = append(parts, "attachments")
 		for _, a := range files {
@@ -103,7 +103,7 @@ func withFiles(parts []string, files []ubl.Attachment, keeps *[]ubl.FileID) []st
 	}
 	if keeps != nil {
 		parts = append(parts, "keeps")
-		for _, id := range *keeps {
+		for _, id := range keeps.Files {
 			parts = append(parts, string(id))
 		}
 	}
@@ -223,12 +223,12 @@ func (s *State) keeping(p *plan, c *posted, n place) (keep []ubl.Attachment, fre
 	keep = []ubl.Attachment{}
 	if c.target.files != nil {
 		for _, a := range c.target.files.Files {
-			if slices.Contains(*c.Keeps, a.FileID) {
+			if slices.Contains(c.Keeps.Files, a.FileID) {
 				keep = append(keep, a)
 			}
 		}
 	}
-	if len(keep) != len(*c.Keeps) {
+	if len(keep) != len(c.Keeps.Files) {
 		return nil, 0, ubl.Errorf(ubl.CodeValidation, "attachments are not files that the message carries, each once")
 	}
 	n.bytes += filesBytes(ubl.AttachmentsJSON(keep))

@@ -145,14 +145,14 @@ func (w *world) files(rt *rapid.T) (list []ubl.Attachment) {
 }
 
 // keeps are some of the files that a message began with.
-func (w *world) keeps(rt *rapid.T, m ubl.MessageID) *[]ubl.FileID {
-	list := []ubl.FileID{}
+func (w *world) keeps(rt *rapid.T, m ubl.MessageID) *ubl.KeptFiles {
+	var list []ubl.FileID
 	for n := range 2 {
 		if rapid.Bool().Draw(rt, "keep") {
 			list = append(list, ubl.AttachmentID(m, n))
 		}
 	}
-	return &list
+	return &ubl.KeptFiles{Files: list}
 }
 
 // mentions are of members and others, or of everybody.

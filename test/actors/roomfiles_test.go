@@ -139,7 +139,7 @@ func TestRoomFilesGo(t *testing.T) {
 		t.Fatalf("four files of 1 MiB take %d; free are %q", grown, g.free(all...))
 	}
 	edit := func(m ubl.Message, text string, keeps ...ubl.FileID) ubl.PostEntry {
-		return ubl.PostEntry{Request: g.Request(g.ana), Type: ubl.EntryEdit, Target: m.MsgID, Body: ubl.TextContent(text), Keeps: &keeps}
+		return ubl.PostEntry{Request: g.Request(g.ana), Type: ubl.EntryEdit, Target: m.MsgID, Body: ubl.TextContent(text), Keeps: &ubl.KeptFiles{Files: keeps}}
 	}
 	g.Refused(ubl.CodeValidation, g.room, edit(first, "look", second.Attachments[0].FileID)) // which is another's
 	g.Refused(ubl.CodeValidation, g.room, edit(first, ""))
@@ -258,7 +258,7 @@ func TestRoomFilesCrash(t *testing.T) {
 			h, v := openValved(t)
 			g := openGallery(t, h)
 			m, _ := g.sends("before", picture("one.png", 1), picture("two.png", 1))
-			keeps := []ubl.FileID{m.Attachments[0].FileID}
+			keeps := ubl.KeptFiles{Files: []ubl.FileID{m.Attachments[0].FileID}}
 			for _, act := range []struct {
 				cmd         ubl.Command
 				shown, free string // afterwards

@@ -35,7 +35,7 @@ type postEntryInput struct {
 		ReplyTo ubl.MessageID `json:"reply_to,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"Another message of the same room." example:"m:0199a1b2"`
 		Thread  ubl.MessageID `json:"thread,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The message that began the thread that this one belongs to." example:"m:0199a1b2"`
 		Content typedBody     `json:"body"`
-		Files   []string      `json:"attachments,omitempty" maxItems:"10" nullable:"false" pattern:"^(up:[0-9a-f]{40}|r:[A-Za-z0-9._-]{1,128}/f:[A-Za-z0-9._-]{1,128})$" doc:"Files: upload_ids, or others to send on, as ROOM/FILE." example:"[\"up:0123456789abcdef0123456789abcdef01234567\"]"`
+		Files   []string      `json:"attachments,omitempty" maxItems:"10" nullable:"false" doc:"Files: upload_ids, or ROOM/FILE to send on." example:"[\"r:general/f:1\"]"`
 	}
 }
 
@@ -83,7 +83,7 @@ type editInput struct {
 		Imported
 		Text    string     `json:"text,omitempty" minLength:"1" maxLength:"8000" doc:"What the message says now: at most 8,000 bytes of UTF-8."`
 		Content *typedBody `json:"body,omitempty" doc:"The same for a message with a typed body; in the place of text."`
-		Keeps   []string   `json:"attachments,omitempty" maxItems:"10" nullable:"false" pattern:"^f:[A-Za-z0-9._-]{1,128}$" doc:"The file_ids of those files that it keeps: the others go. Without it, all stay." example:"[\"f:0199a1b2\"]"`
+		Keeps   []string   `json:"attachments,omitempty" maxItems:"10" nullable:"false" pattern:"^f:[A-Za-z0-9._-]{1,128}$" doc:"The file_ids that it keeps, if not all." example:"[\"f:0199a1b2\"]"`
 	}
 }
 
@@ -98,11 +98,11 @@ func (a *API) editMessage(ctx context.Context, in *editInput) (any, error) {
 			return nil, err
 		}
 	}
-	var keeps *[]ubl.FileID
+	var keeps *ubl.KeptFiles
 	if in.Body.Keeps != nil {
-		keeps = new([]ubl.FileID)
+		keeps = new(ubl.KeptFiles)
 		for _, id := range in.Body.Keeps {
-			*keeps = append(*keeps, ubl.FileID(id))
+			keeps.Files = append(keeps.Files, ubl.FileID(id))
 		}
 	}
 	return a.enter(ctx, in.RoomID, ubl.PostEntry{

@@ -22,7 +22,7 @@ type sendBody struct {
 	Body    textBody       `json:"body" doc:"The message: an object with text."`
 	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room." example:"m:0199a1b2"`
 	Thread  *ubl.MessageID `json:"thread,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The message that began the thread that this one belongs to." example:"m:0199a1b2"`
-	Files   []string       `json:"attachments,omitempty" maxItems:"10" nullable:"false" pattern:"^(up:[0-9a-f]{40}|r:[A-Za-z0-9._-]{1,128}/f:[A-Za-z0-9._-]{1,128})$" doc:"Files: upload_ids, or others to send on, as ROOM/FILE." example:"[\"up:0123456789abcdef0123456789abcdef01234567\"]"`
+	Files   []string       `json:"attachments,omitempty" maxItems:"10" nullable:"false" doc:"Files: upload_ids, or ROOM/FILE to send on." example:"[\"r:general/f:1\"]"`
 	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own: what is repeated under it is done once." example:"order-7-note"`
 }
 

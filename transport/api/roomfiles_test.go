@@ -117,7 +117,7 @@ func TestEditLeavesFiles(t *testing.T) {
 		}
 		got := "nil"
 		if asked.edit.Keeps != nil {
-			got = fmt.Sprint(*asked.edit.Keeps)
+			got = fmt.Sprint(asked.edit.Keeps.Files)
 		}
 		if got != want {
 			t.Errorf("%s keeps %s, want %s", body, got, want)
