@@ -127,7 +127,7 @@ func TestMessageJSON(t *testing.T) {
 			RoomSeq:     rapid.Int64Range(1, 1<<53-1).Draw(t, "room_seq"),
 			SentAt:      ubl.Time(rapid.Int64Range(0, 1<<42).Draw(t, "sent_at")),
 			Body:        ubl.Body{Text: words.Draw(t, "text")},
-			Attachments: []json.RawMessage{},
+			Attachments: []ubl.Attachment{},
 			Receipt:     ubl.Receipt{Shard: "0", Seq: 7, CID: ubl.CID(nil), HeadHash: ubl.Genesis},
 		}
 		if rapid.Bool().Draw(t, "is reply") {

@@ -230,7 +230,10 @@ const EntryKind = "entry.v2"
 
 // Entry is one entry of a room's timeline, as it is served.
 type Entry struct {
-	AuthorID UserID `json:"author_id"`
+	// Attachments are the files of a message, nil for none. Of an edit they are those that the
+	// message keeps, nil for all.
+	Attachments []Attachment `json:"attachments,omitzero"`
+	AuthorID    UserID       `json:"author_id"`
 	// Body is nil once the entry is redacted.
 	Body *TypedBody `json:"body"`
 	ID   MessageID  `json:"entry_id"`
@@ -344,8 +347,12 @@ func (m *Message) Entry(salt Salt) *Entry {
 	if m.Type == TypeSystem {
 		c.Type = ContentSystem
 	}
+	files := m.Attachments
+	if len(files) == 0 { // a message.v1 has an empty list
+		files = nil
+	}
 	return &Entry{
-		AuthorID: m.SenderID, Body: &c, ID: m.MsgID, ImportedFrom: m.ImportedFrom, Kind: EntryKind, Receipt: m.Receipt, ReplyTo: m.ReplyTo,
+		Attachments: files, AuthorID: m.SenderID, Body: &c, ID: m.MsgID, ImportedFrom: m.ImportedFrom, Kind: EntryKind, Receipt: m.Receipt, ReplyTo: m.ReplyTo,
 		RoomID: m.RoomID, RoomSeq: m.RoomSeq, Salt: salt, SentAt: m.SentAt, TenantID: m.TenantID, Thread: m.Thread, Type: EntryMessage,
 	}
 }
@@ -373,6 +380,10 @@ type (
 		ReplyTo MessageID // "" for none
 		Thread  MessageID // of a message: the one that began the thread, "" for none
 		Body    TypedBody
+		// Attachments are of a message, as of [SendMessage].
+		Attachments []Attachment `json:",omitempty"`
+		// Keeps are the files that an edit leaves to its message; nil for all of them.
+		Keeps *KeptFiles `json:",omitempty"`
 		// ImportedFrom says that the entry was made elsewhere first; nil for none. Owners that
 		// have no mandate.
 		ImportedFrom *ImportedFrom `json:",omitempty"`
@@ -483,4 +494,4 @@ func ReadMessages(ctx context.Context, a Asker, room Name, cmd ReadHistory) (lis
 }
 
 // Cost is that of the body, twice over for the entry and its bookkeeping.
-func (c PostEntry) Cost() int { return writeCost + 2*len(c.Body.Hashed()) }
+func (c PostEntry) Cost() int { return writeCost + 2*len(c.Body.Hashed()) + costOf(c.Attachments) }

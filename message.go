@@ -52,6 +52,14 @@ func (b Body) append(dst []byte) []byte {
 // Content is the body as an entry has it.
 func (b Body) Content() TypedBody { return TypedBody{Type: ContentText, JSON: b.Canonical()} }
 
+// CheckBeside is Check for a message that carries files, which may say nothing.
+func (b Body) CheckBeside(files int, max int) error {
+	if files > 0 && b.Text == "" {
+		return CheckMentions(b.Mentions)
+	}
+	return b.Check(max)
+}
+
 // Check refuses a body whose text is longer than max bytes or says nothing, and mentions that
 // are too many or nobody's.
 func (b Body) Check(max int) error {
@@ -109,19 +117,25 @@ type Message struct {
 	Reactions []Reactions `json:"reactions,omitempty"`
 	Replies   *Replies    `json:"replies,omitempty"`
 	// ImportedFrom says where an owner has imported the message from, nil where it was sent here.
-	ImportedFrom *ImportedFrom     `json:"imported_from,omitempty"`
-	ReplyTo      *MessageID        `json:"reply_to"`
-	Attachments  []json.RawMessage `json:"attachments"`
-	Receipt      Receipt           `json:"receipt"`
+	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
+	ReplyTo      *MessageID    `json:"reply_to"`
+	// Attachments are the files that it carries, in order.
+	Attachments []Attachment `json:"attachments"`
+	Receipt     Receipt      `json:"receipt"`
 	// Thread is the message that the thread began with that this one is in; nil for the
 	// timeline's own messages.
 	Thread *MessageID `json:"thread,omitempty"`
 }
 
-// AppendJSON writes the message as canonical JSON. Attachments are always
-// empty in this version.
+// AppendJSON writes the message as canonical JSON.
 func (m *Message) AppendJSON(dst []byte) []byte {
-	dst = append(dst, `{"attachments":[],"body":`...)
+	dst = append(dst, `{"attachments":`...)
+	if len(m.Attachments) == 0 {
+		dst = append(dst, "[]"...)
+	} else {
+		dst = append(dst, AttachmentsJSON(m.Attachments)...)
+	}
+	dst = append(dst, `,"body":`...)
 	dst = m.Body.append(dst)
 	if m.Edited != nil {
 		dst = append(append(dst, `,"edited":`...), canonical(m.Edited)...)

@@ -228,10 +228,13 @@ type (
 	// SendMessage appends a text message. Members. Answers *Sent.
 	SendMessage struct {
 		Request
-		Text     string
+		Text     string // may be empty where there are Attachments
 		Mentions []Mention
 		ReplyTo  MessageID // "" for none
 		Thread   MessageID // the message that began the thread, "" for none
+		// Attachments are without their ids. Only who has brought their contents asks, or who may
+		// read them elsewhere.
+		Attachments []Attachment `json:",omitempty"`
 	}
 	// Announce appends a text message of the platform and, where Did is set,
 	// records the act that it tells of. The platform only. Answers *Sent.
@@ -376,7 +379,9 @@ type Head struct {
 
 // Cost is that of the text, twice over for the message and its bookkeeping, and of whom it
 // mentions.
-func (c SendMessage) Cost() int { return writeCost + 2*len(c.Text) + len(c.Mentions)*mentionCost }
+func (c SendMessage) Cost() int {
+	return writeCost + 2*len(c.Text) + len(c.Mentions)*mentionCost + costOf(c.Attachments)
+}
 
 // Cost is that of the text and the act.
 func (c Announce) Cost() int { return 2*writeCost + 2*len(c.Text) }

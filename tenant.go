@@ -405,6 +405,7 @@ const (
 	QuotaTools           = "tools-tenant"
 	QuotaUploadsIdentity = "uploads-identity"
 	QuotaUploadsTenant   = "uploads-tenant"
+	QuotaRoomFiles       = "file-bytes-room"
 )
 
 // Rate is by which of a caller's rates a use of a tool is counted. The empty one is for

@@ -75,12 +75,15 @@ func ToolPart(tool string) string { return string(partOf[Did(tool)]) }
 var partOf = map[Did]Did{
 	"messenger.entries":   "messenger.history",
 	"messenger.entry":     "messenger.history",
+	"messenger.file":      "messenger.history",
+	"messenger.files":     "messenger.history",
 	"messenger.mark_read": "messenger.history",
 	"messenger.readers":   "messenger.history",
 	"messenger.thread":    "messenger.history",
 	DidEdit:               DidSend,
 	"office.file.read":    DidFileGet,
 	"office.upload.begin": DidFilePut,
+	"messenger.upload":    DidSend,
 }
 
 // Limits of tools. MaxToolArguments is in bytes; MaxToolNames bounds the users and groups

@@ -135,6 +135,9 @@ func Exceeded(limit Name, most int64) *ubl.Error {
 	if limit == BytesTenant {
 		code, todo = ubl.CodeQuotaExceeded, "keep messages for a shorter time (removing and reading go on), or ask the server's operator to raise it"
 	}
+	if limit == FileBytesRoom {
+		code, todo = ubl.CodeQuotaExceeded, "remove messages with files from the room, or ask the server's operator to raise it"
+	}
 	e := ubl.Errorf(code, "too much: the limit %s is %d %s (%s); %s", limit, most, unit, says, todo)
 	e.Details = map[string]string{"limit": string(limit), "most": strconv.FormatInt(most, 10)}
 	return e

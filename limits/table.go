@@ -43,6 +43,7 @@ const (
 	TokensTenant      Name = ubl.QuotaTokens
 	ToolsTenant       Name = ubl.QuotaTools
 	BytesTenant       Name = ubl.QuotaBytes
+	FileBytesRoom     Name = ubl.QuotaRoomFiles
 )
 
 // Burst is how many seconds' worth of a rate may come at once.
@@ -90,6 +91,7 @@ var rows = []Row{
 	{TokensTenant, 1000, "in all", "service tokens of one tenant that are good"},
 	{ToolsTenant, 1000, "in all", "tools about which one tenant has said who may use them"},
 	{BytesTenant, 20 << 30, "in all", "bytes of one tenant's messages, documents, files, events and ledger"},
+	{FileBytesRoom, 10 << 30, "in all", "bytes of the files in one room's messages"},
 }
 
 // Rows is the table with its defaults.

@@ -23,6 +23,7 @@ var shapes = map[string]any{
 	"ubl.container.v1#summary": ubl.ContainerSummary{}, "ubl.container.v1#config": ubl.Container{},
 	"ubl.dead_letter.v1":      ubl.DeadLetter{},
 	"ubl.document.v1#version": ubl.Document{}, "ubl.document.v1#hit": ubl.DocumentHit{},
+	"ubl.attachment.v1": ubl.Attachment{}, "ubl.room_file.v1": ubl.RoomFile{},
 	"ubl.file.v1":             ubl.File{},
 	"ubl.invitation.v1":       ubl.Invitation{},
 	"ubl.kind.v1":             ubl.Kind{},

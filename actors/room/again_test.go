@@ -43,6 +43,17 @@ func TestAnsweredAgain(t *testing.T) {
 	}
 	ask(plans, ubl.PostEntry{Request: h.Request(ana), Type: ubl.EntryEdit, Target: said.MsgID, Body: ubl.TextContent("do <that>\u2028")})
 	ask(plans, ubl.SendMessage{Request: h.Request(ana), Text: "who?", Mentions: []ubl.Mention{ubl.MentionRoom}, ReplyTo: said.MsgID, Thread: said.MsgID})
+	pictures := []ubl.Attachment{
+		{Name: "a <b>.png", Type: "image/png", SHA256: ubl.BlobIDOf([32]byte{1}), Bytes: 7, Width: 2, Height: 3, Thumbnail: true},
+		{Name: "c.txt", Type: "text/plain", SHA256: ubl.BlobIDOf([32]byte{2}), Bytes: 5},
+	}
+	shown := ask(plans, ubl.SendMessage{Request: h.Request(ana), Attachments: pictures}).(*ubl.Sent)
+	if err := json.Unmarshal(shown.Message, &said); err != nil {
+		t.Fatal(err)
+	}
+	ask(plans, ubl.PostEntry{Request: h.Request(ana), Type: ubl.EntryMessage, Body: ubl.TextContent("see"), Attachments: pictures[:1]})
+	keeps := ubl.KeptFiles{Files: []ubl.FileID{said.Attachments[1].FileID}}
+	ask(plans, ubl.PostEntry{Request: h.Request(ana), Type: ubl.EntryEdit, Target: said.MsgID, Body: ubl.TextContent(""), Keeps: &keeps})
 	ask(plans, ubl.AddMember{Request: h.Request(ana), Member: entry})
 	ask(plans, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
 	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, Join: &join}})

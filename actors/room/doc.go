@@ -11,6 +11,10 @@
 //	m room 0 seq    entry (stored.go has its forms)
 //	v room 0 a n    entry n is an edit of, a reaction to or a pin of entry a (became.go)
 //	T room 0 a n    entry n is an answer in the thread that entry a began
+//	A room 0 n      the files that message n carries (files.go)
+//	A room          how many bytes those of all messages are
+//	B blob 0 room 0 n
+//	                message n carries a file with that content ([ubl.BlobRef])
 //	R, Q            how far members have read, and what is no news to them ([reading])
 //	c room          counter of entries, which is room_seq
 //	z room          how many of them aren't messages: it is absent while all are, so that a
@@ -46,6 +50,16 @@
 // Who comes and goes, and what becomes of the room's terms, is an entry too. The plan of the
 // act has it beside its event (beside.go), which notes its number: an event from before has
 // none, and makes none when it is replayed.
+//
+// # Files
+//
+// A message may carry files, whose contents are blobs before it is sent. The act has one commitment
+// to all of them, with the salt of the message: no atom tells a name, a type or a hash. The record
+// under A is what the room still has of them, and what looks at files reads; in the same commit
+// keys refer to their blobs. Such a record goes, with its references, when the message is redacted
+// or too old; an edit may leave fewer files, and rewrites it. Then they are read no more, and a
+// collection removes contents that nobody else refers to. The bytes count for the
+// tenant's quota and for the room's.
 //
 // # Threads, mentions and reading
 //
@@ -118,5 +132,7 @@ func runs() []ubl.Numbers {
 	}
 }
 
-// counted is what of a room's records counts as stored: its messages and events.
-func counted() []ubl.Content { return []ubl.Content{{Space: 'm'}, {Space: 'g'}} }
+// counted is what of a room's records counts as stored: its messages, their files, and events.
+func counted() []ubl.Content {
+	return []ubl.Content{{Space: 'm'}, {Space: 'g'}, {Space: 'A', Counts: isFilesKey, Weighs: weighFiles}}
+}

@@ -29,6 +29,8 @@ type target struct {
 	edits map[int64]stored
 	// edited is how many edits it had, when another is made.
 	edited int
+	// files are those that it carries still, when it is edited or redacted.
+	files *filesRecord
 }
 
 // post has an entry decided. What is about another entry waits until all before it is
@@ -40,6 +42,9 @@ func (r *Room) post(t *actors.Turn, c ubl.PostEntry) {
 		return
 	}
 	p := &posted{PostEntry: c, answers: r.answered(t, c.ReplyTo, c.Thread)}
+	if p.err == nil {
+		p.err = r.holds(c.Who, sumOf(c.Attachments))
+	}
 	if c.Target != "" && !r.Knows(t, p) {
 		err := t.Settled()
 		if err == nil {
@@ -83,6 +88,11 @@ func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*t
 		found = target{stored: slices.Clone(v)}
 		if found.brief, err = found.stored.brief(); err != nil {
 			return err
+		}
+		if by == ubl.EntryEdit || by == ubl.EntryRedaction {
+			if found.files, err = readFiles(snap, r.id, seq); err != nil {
+				return err
+			}
 		}
 		switch by {
 		case ubl.EntryEdit:
@@ -133,8 +143,9 @@ type entryRule struct {
 	// mine says that only the author of the target may; keepers, that who may change the room
 	// may, too.
 	mine, keepers bool
-	// body checks a body and gives its one form; max is the room's limit on messages.
-	body func(c ubl.TypedBody, max int) (ubl.TypedBody, error)
+	// body checks a body and gives its one form; max is the room's limit on messages. Beside
+	// files a message may say nothing.
+	body func(c ubl.TypedBody, files, max int) (ubl.TypedBody, error)
 }
 
 // entryRules are the types that people and programs post. The others come from the acts that
@@ -152,7 +163,7 @@ var entryRules = map[ubl.EntryType]entryRule{
 
 // said is what a message or its edit says. Text has the rules of any message; what only
 // clients read is bytes here.
-func said(c ubl.TypedBody, max int) (ubl.TypedBody, error) {
+func said(c ubl.TypedBody, files, max int) (ubl.TypedBody, error) {
 	if c.Type != ubl.ContentText {
 		if ubl.OwnContent(c.Type) {
 			return c, ubl.Errorf(ubl.CodeValidation, "a message can't have this content_type")
@@ -164,10 +175,10 @@ func said(c ubl.TypedBody, max int) (ubl.TypedBody, error) {
 		return c, err
 	}
 	b.Mentions = ubl.Distinct(b.Mentions)
-	return b.Content(), b.Check(max)
+	return b.Content(), b.CheckBeside(files, max)
 }
 
-func reaction(c ubl.TypedBody, _ int) (ubl.TypedBody, error) {
+func reaction(c ubl.TypedBody, _, _ int) (ubl.TypedBody, error) {
 	var b ubl.ReactionBody
 	if err := c.Read(ubl.ContentReaction, &b); err != nil {
 		return c, err
@@ -175,7 +186,7 @@ func reaction(c ubl.TypedBody, _ int) (ubl.TypedBody, error) {
 	return ubl.ReactionContent(b.Key), ubl.CheckReaction(b.Key)
 }
 
-func reason(c ubl.TypedBody, max int) (ubl.TypedBody, error) {
+func reason(c ubl.TypedBody, _, max int) (ubl.TypedBody, error) {
 	var b ubl.RedactionBody
 	if err := c.Read(ubl.ContentRedaction, &b); err != nil {
 		return c, err
@@ -188,7 +199,7 @@ func reason(c ubl.TypedBody, max int) (ubl.TypedBody, error) {
 	return ubl.RedactionContent(b.Reason), nil
 }
 
-func pin(c ubl.TypedBody, _ int) (ubl.TypedBody, error) {
+func pin(c ubl.TypedBody, _, _ int) (ubl.TypedBody, error) {
 	var b ubl.PinBody
 	err := c.Read(ubl.ContentPin, &b)
 	return ubl.PinContent(b.Pinned), err
@@ -197,7 +208,7 @@ func pin(c ubl.TypedBody, _ int) (ubl.TypedBody, error) {
 // postContent tells one PostEntry from another under the same key.
 func postContent(c *posted) []string {
 	parts := []string{string(c.Type), string(c.Target), string(c.ReplyTo), c.Body.Type, string(c.Body.Hashed())}
-	return c.ImportedFrom.Content(appended(parts, c.Thread))
+	return c.ImportedFrom.Content(withFiles(appended(parts, c.Thread), c.Attachments, c.Keeps))
 }
 
 // postDid names the act.
@@ -214,7 +225,14 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	if !ok {
 		return nil, ubl.Errorf(ubl.CodeValidation, "the type is none of message, edit, reaction, redaction and pin")
 	}
-	body, err := rule.body(c.Body, s.Policy.MaxMessageBytes)
+	beside := len(c.Attachments)
+	if c.Keeps != nil {
+		beside = len(c.Keeps.Files)
+	}
+	body, err := rule.body(c.Body, beside, s.Policy.MaxMessageBytes)
+	if err == nil {
+		c.Attachments, err = ubl.CheckAttachments(c.Attachments)
+	}
 	if err == nil {
 		err = s.Agreement.Terms.Fits(rule.did, size(body))
 	}
@@ -231,7 +249,7 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 		return nil, err
 	}
 	if c.Type == ubl.EntryMessage && body.Type == ubl.ContentText {
-		said := text{kind: ubl.TypeText, replyTo: c.ReplyTo, thread: c.Thread, people: c.people, importedFrom: c.ImportedFrom}
+		said := text{kind: ubl.TypeText, replyTo: c.ReplyTo, thread: c.Thread, people: c.people, importedFrom: c.ImportedFrom, files: c.Attachments}
 		if err := body.Read(ubl.ContentText, &said.body); err != nil {
 			return nil, err
 		}
@@ -258,6 +276,10 @@ func (s *State) mayPost(c *posted, rule entryRule) error {
 		return ubl.Errorf(ubl.CodeValidation, "only a message replies to another one")
 	case c.Thread != "" && c.Type != ubl.EntryMessage:
 		return ubl.Errorf(ubl.CodeValidation, "only a message is in a thread")
+	case len(c.Attachments) > 0 && c.Type != ubl.EntryMessage:
+		return ubl.Errorf(ubl.CodeValidation, "only a message carries files")
+	case c.Keeps != nil && c.Type != ubl.EntryEdit:
+		return ubl.Errorf(ubl.CodeValidation, "only an edit says which files a message keeps")
 	case c.err != nil:
 		return c.err
 	case len(rule.about) == 0 && c.Target != "":
@@ -286,9 +308,11 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 	if err != nil {
 		return nil, err
 	}
+	files := next.carry(c.Attachments)
 	e := s.entryIn(next, c.Type, body, c.Who, at)
-	e.ImportedFrom = c.ImportedFrom
+	e.ImportedFrom, e.Attachments = c.ImportedFrom, files
 	p := &plan{Act: s.puts(next), Answer: next.answer}
+	s.files(p, next, files, c.Who, at)
 	p.This = c.ImportedFrom.In(p.This, next.salt)
 	if ubl.OwnContent(body.Type) { // others are words of the author's, which a redaction takes away
 		p.This = append(p.This, ubl.Str("content_type", body.Type))
@@ -311,10 +335,16 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 			return nil, err
 		}
 		p.Records = append(p.Records, actors.Record{Key: aboutKey(e.RoomID, c.target.Seq, e.RoomSeq), Value: about})
+		if e.Type == ubl.EntryEdit && c.Keeps != nil {
+			if e.Attachments, e.freed, err = s.keeping(p, c, next); err != nil {
+				return nil, err
+			}
+		}
 	case ubl.EntryRedaction:
 		if e.redacts, err = s.redacting(p, c, at); err != nil {
 			return nil, err
 		}
+		e.freed = s.dropping(p, c.target.Seq, c.target.files, nil)
 		e.marks = s.unsaid(p, c.target)
 	}
 	if c.Type != ubl.EntryMessage {
@@ -329,7 +359,7 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 // entryIn is the item of an entry in its place.
 func (s *State) entryIn(n place, kind ubl.EntryType, body ubl.TypedBody, by ubl.Identity, at actors.Moment) entry {
 	n.of(by.UserID, kind == ubl.EntryMessage, "")
-	return entry{n.post, nil, nil, &ubl.Entry{
+	return entry{n.post, nil, nil, 0, &ubl.Entry{
 		AuthorID: by.UserID, Body: &body, ID: n.id, Kind: ubl.EntryKind, RoomID: s.Summary.RoomID, RoomSeq: n.seq, Salt: n.salt,
 		SentAt: at.Now, TenantID: s.Agreement.TenantID, Type: kind,
 	}}
@@ -355,7 +385,7 @@ func (s *State) redacting(p *plan, c *posted, at actors.Moment) (map[int64]store
 		if err != nil {
 			return nil, ubl.Damaged("entry %d of %s can't be read", seq, s.Summary.RoomID)
 		}
-		e.Body, e.Salt, e.Redacted = nil, ubl.Salt{}, &by
+		e.Attachments, e.Body, e.Salt, e.Redacted = nil, nil, ubl.Salt{}, &by
 		if e.ImportedFrom != nil { // which says who wrote it: here nobody knows them by any other name
 			e.ImportedFrom.AuthorName = ""
 		}
@@ -375,6 +405,7 @@ type entry struct {
 	post    *post
 	redacts map[int64]stored // what it leaves of others, by number
 	marks   []marked
+	freed   int64 // how many bytes of files it takes away
 	*ubl.Entry
 }
 

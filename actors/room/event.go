@@ -33,6 +33,7 @@ type event struct {
 	RoomSeq int64 `json:"room_seq,omitempty"`
 
 	oldest ubl.Time     // room.trim: the state's by then; at a load it is read
+	freed  int64        // room.trim: the bytes of files that go; at a load the rest is read
 	swept  []ubl.Member // who left with the one whom it is about, to be told of
 	reads  *marked      // of an event that passes: how far somebody has read
 }

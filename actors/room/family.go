@@ -14,7 +14,7 @@ type plan = actors.Plan[event]
 // kind is the family: all but what it reads.
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
-		Spaces: "EgjmQRTuvwz",
+		Spaces: "AEgjmQRTuvwz",
 		Name:   "room", Version: eventVersion, Place: events, Items: messages,
 		Unknown: func() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such room") },
 		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Told: told, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,
@@ -82,7 +82,7 @@ func removal(c ubl.RemoveMember) ubl.Did {
 // What tells one command from another under the same key.
 
 func sendContent(c *sending) []string {
-	return appended([]string{c.Text, string(c.ReplyTo)}, c.Thread, c.Mentions...)
+	return withFiles(appended([]string{c.Text, string(c.ReplyTo)}, c.Thread, c.Mentions...), c.Attachments, nil)
 }
 
 func announceContent(c ubl.Announce) []string    { return []string{c.Text} }

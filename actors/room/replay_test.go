@@ -105,7 +105,7 @@ func (w *world) ask(cmd ubl.Command) { _, _ = w.h.Ask(context.Background(), w.na
 func (w *world) request(rt *rapid.T) ubl.Request { return w.h.Request(w.user(rt)) }
 
 func (w *world) send(rt *rapid.T) {
-	c := ubl.SendMessage{Request: w.request(rt), Text: rapid.StringN(0, 20, 60).Draw(rt, "text"), Mentions: w.mentions(rt), Thread: w.thread(rt)}
+	c := ubl.SendMessage{Request: w.request(rt), Text: rapid.StringN(0, 20, 60).Draw(rt, "text"), Mentions: w.mentions(rt), Thread: w.thread(rt), Attachments: w.files(rt)}
 	w.sends = append(w.sends, c)
 	answer, err := w.h.Ask(context.Background(), w.name, c)
 	var m ubl.Message
@@ -129,7 +129,30 @@ func (w *world) post(rt *rapid.T) {
 	if len(w.said) > 0 {
 		c.Target = rapid.SampledFrom(w.said).Draw(rt, "target")
 	}
+	if c.Type == ubl.EntryEdit && rapid.Bool().Draw(rt, "of files") {
+		c.Keeps = w.keeps(rt, c.Target)
+	}
 	w.ask(c)
+}
+
+// files are few contents, so that messages share them.
+func (w *world) files(rt *rapid.T) (list []ubl.Attachment) {
+	for n := range rapid.IntRange(0, 2).Draw(rt, "files") {
+		blob := rapid.Byte().Draw(rt, "blob") % 3
+		list = append(list, ubl.Attachment{Name: fmt.Sprintf("%d.txt", n), Type: "text/plain", SHA256: ubl.BlobIDOf([32]byte{blob}), Bytes: int64(blob) + 1})
+	}
+	return list
+}
+
+// keeps are some of the files that a message began with.
+func (w *world) keeps(rt *rapid.T, m ubl.MessageID) *ubl.KeptFiles {
+	var list []ubl.FileID
+	for n := range 2 {
+		if rapid.Bool().Draw(rt, "keep") {
+			list = append(list, ubl.AttachmentID(m, n))
+		}
+	}
+	return &ubl.KeptFiles{Files: list}
 }
 
 // mentions are of members and others, or of everybody.

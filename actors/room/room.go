@@ -24,13 +24,13 @@ func Family(read ubl.Reader) actors.Family {
 		},
 		Commands: []ubl.Command{
 			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{},
-			ubl.ReadThread{}, ubl.MarkRead{}, ubl.ListReaders{},
+			ubl.ReadThread{}, ubl.MarkRead{}, ubl.ListReaders{}, ubl.PrepareAttachment{}, ubl.ListRoomFiles{}, ubl.GetRoomFile{},
 			ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{},
 			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{},
 		},
 		Answers: []any{
 			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
-			(*ubl.ThreadPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil),
+			(*ubl.ThreadPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -66,6 +66,9 @@ func loadRecent(ctx context.Context, read ubl.Reader, name ubl.Name, s *State) e
 			return err
 		}
 		if s.Marks, err = loadMarks(snap, id); err != nil {
+			return err
+		}
+		if s.FileBytes, err = readFileBytes(snap, id); err != nil {
 			return err
 		}
 		others, err := snap.Get(othersKey(id))
@@ -130,6 +133,12 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.markRead(t, c)
 	case ubl.ListReaders:
 		r.readers(t, c)
+	case ubl.PrepareAttachment:
+		r.prepareAttachment(t, c)
+	case ubl.ListRoomFiles:
+		r.listFiles(t, c)
+	case ubl.GetRoomFile:
+		r.getFile(t, c)
 	case ubl.RoomHead:
 		t.Reply(r.State.head())
 	case ubl.GetRoom:

@@ -36,7 +36,11 @@ func (r *Room) send(t *actors.Turn, c ubl.SendMessage) {
 		return
 	}
 	c.Mentions = ubl.Distinct(c.Mentions)
-	r.Change(t, &sending{c, r.answered(t, c.ReplyTo, c.Thread)})
+	a := r.answered(t, c.ReplyTo, c.Thread)
+	if a.err == nil {
+		a.err = r.holds(c.Who, sumOf(c.Attachments))
+	}
+	r.Change(t, &sending{c, a})
 }
 
 // decideSend plans a message of a member.
@@ -45,13 +49,17 @@ func (s *State) decideSend(c *sending, at actors.Moment) (*plan, error) {
 		return nil, err
 	}
 	body := ubl.Body{Mentions: c.Mentions, Text: c.Text}
-	if err := body.Check(s.Policy.MaxMessageBytes); err != nil {
+	if err := body.CheckBeside(len(c.Attachments), s.Policy.MaxMessageBytes); err != nil {
 		return nil, err
 	}
-	if c.err != nil {
-		return nil, c.err
+	files, err := ubl.CheckAttachments(c.Attachments)
+	if err == nil {
+		err = c.err
 	}
-	return s.posting(c.Who, at, text{kind: ubl.TypeText, body: body, replyTo: c.ReplyTo, thread: c.Thread, people: c.people})
+	if err != nil {
+		return nil, err
+	}
+	return s.posting(c.Who, at, text{kind: ubl.TypeText, body: body, replyTo: c.ReplyTo, thread: c.Thread, people: c.people, files: files})
 }
 
 // decideAnnounce plans a message of the platform, behind the act that it tells of. No
@@ -118,6 +126,7 @@ type text struct {
 	replyTo, thread ubl.MessageID // "" for none
 	people          []ubl.UserID  // who take part in the thread
 	importedFrom    *ubl.ImportedFrom
+	files           []ubl.Attachment // without their ids
 }
 
 // news is whom the message is for in particular: nobody, where it was sent elsewhere long ago.
@@ -134,16 +143,18 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, said text) (*plan, er
 	if err != nil {
 		return nil, err
 	}
+	files := next.carry(said.files)
 	act := s.puts(next)
 	act.Did = ubl.DidSend
 	m := message{next.post, next.salt, nil, &ubl.Message{
 		MsgID: next.id, TenantID: s.Agreement.TenantID, RoomID: s.Summary.RoomID, RoomSeq: next.seq, SenderID: by.UserID,
-		SentAt: at.Now, Type: said.kind, Body: said.body,
+		SentAt: at.Now, Type: said.kind, Body: said.body, Attachments: files,
 	}}
 	if to := said.replyTo; to != "" { // a copy, so that said needs no memory of its own
 		m.ReplyTo = &to
 	}
 	p := &plan{Act: act, Answer: next.answer}
+	s.files(p, next, files, by, at)
 	if thread := said.thread; thread != "" {
 		m.Thread = &thread
 		p.This = append(p.This, ubl.Str("thread", said.thread))
@@ -196,10 +207,13 @@ func (s *State) take(item actors.Item) {
 		s.Head.Messages++
 		s.append(e.post, e.SentAt)
 		s.keep(e.marks)
+		s.FileBytes += sumOf(e.Attachments)
 	case entry:
 		if e.Type == ubl.EntryMessage {
 			s.Head.Messages++
+			s.FileBytes += sumOf(e.Attachments)
 		}
+		s.FileBytes -= e.freed
 		s.append(e.post, e.SentAt)
 		s.keep(e.marks)
 		for seq, v := range e.redacts {

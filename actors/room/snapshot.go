@@ -24,7 +24,7 @@ type snapshot struct {
 }
 
 // besides are the fields of a State that are read from messages, Head but for AvailableFrom.
-var besides = []string{"Head", "Marks", "recent", "oldest"}
+var besides = []string{"FileBytes", "Head", "Marks", "recent", "oldest"}
 
 // snapshots tell how a room is stored behind some of its events.
 func snapshots() *actors.Snapshots[State] {

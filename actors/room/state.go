@@ -21,6 +21,8 @@ type State struct {
 	Hidden int64
 	// Marks are how far members have read.
 	Marks marks
+	// FileBytes is how many bytes the files of all messages are.
+	FileBytes int64
 	// Events counts the events.
 	Events int64
 	Head   ubl.Head
@@ -103,6 +105,7 @@ func (s *State) open(heir ubl.Member, e event) {
 // trim forgets the messages before one.
 func (s *State) trim(e event) {
 	s.Head.AvailableFrom, s.oldest = e.AvailableFrom, e.oldest
+	s.FileBytes -= e.freed
 	s.recent.before(e.AvailableFrom)
 }
 

@@ -103,8 +103,9 @@ type brief struct {
 	Thread ubl.MessageID `json:"thread"`
 	Target ubl.MessageID `json:"target"`
 	At     ubl.Time      `json:"sent_at"`
-	// Body tells how long what was said is, about.
-	Body json.RawMessage `json:"body"`
+	// Body and Files tell how long what was said is, about.
+	Body  json.RawMessage `json:"body"`
+	Files json.RawMessage `json:"attachments"`
 }
 
 func (b brief) id() ubl.MessageID  { return cmp.Or(b.Entry, b.Msg) }
@@ -137,7 +138,7 @@ func (b brief) indexes(room ubl.RoomID, redacted bool) (keys [][]byte) {
 
 // post is the entry in memory.
 func (b brief) post(v stored) *post {
-	return &post{seq: b.Seq, id: b.id(), author: b.author(), thread: b.Thread, said: b.said(), bytes: postBytes(b.Body), stored: v}
+	return &post{seq: b.Seq, id: b.id(), author: b.author(), thread: b.Thread, said: b.said(), bytes: postBytes(b.Body) + filesBytes(b.Files), stored: v}
 }
 
 func (v stored) brief() (b brief, err error) {

@@ -3,6 +3,8 @@ package room
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"ubl"
@@ -114,13 +116,15 @@ type page struct {
 	next  ubl.Time // when the message behind them was sent, 0 where there is none
 	// indexes are the keys by which they are found otherwise.
 	indexes [][]byte
+	// files are those that they carry, by number.
+	files map[int64]*filesRecord
 }
 
 func (r *Room) tooOld(t *actors.Turn, cutoff ubl.Time) (p page, err error) {
 	from := r.State.Head.AvailableFrom
 	var bad error
 	err = r.Read.View(t.Context(), r.group, func(snap ubl.Snapshot) error {
-		p = page{}
+		p = page{files: make(map[int64]*filesRecord)}
 		return snap.Ascend(messageKey(r.id, from), messageKey(r.id, -1), func(k, v []byte) bool {
 			n := from + int64(len(p.frees))
 			if reading.NumberOf(k) != n {
@@ -134,6 +138,11 @@ func (r *Room) tooOld(t *actors.Turn, cutoff ubl.Time) (p page, err error) {
 			if b.At > cutoff || len(p.frees) == trimPage {
 				p.next = b.At
 				return false
+			}
+			if len(b.Files) > len("[]") {
+				if p.files[n], bad = readFiles(snap, r.id, n); bad != nil {
+					return false
+				}
 			}
 			p.frees = append(p.frees, len(v))
 			p.indexes = append(p.indexes, b.indexes(r.id, stored(v).redacted())...)
@@ -175,6 +184,12 @@ func (s *State) trimming(old page, now ubl.Time) *plan {
 	}
 	for _, key := range old.indexes {
 		p.Records = append(p.Records, actors.Record{Key: key})
+	}
+	for _, seq := range slices.Sorted(maps.Keys(old.files)) {
+		p.Event.freed += s.removing(p, seq, old.files[seq], nil)
+	}
+	if p.Event.freed > 0 {
+		p.Records = append(p.Records, s.fileBytes(-p.Event.freed))
 	}
 	return p
 }

@@ -245,6 +245,22 @@ func (a *archive) place(ctx context.Context, id, below, member string) (json.Raw
 	return both, false, err
 }
 
+// attached keeps the contents of the files that a message carries. Those that an edit has taken away
+// since are named among what was left out.
+func (a *archive) attached(ctx context.Context, room ubl.RoomID, raw json.RawMessage) error {
+	e, err := formed[ubl.Entry]("an entry", raw)
+	if err != nil || e.Type != ubl.EntryMessage {
+		return err
+	}
+	for _, f := range e.Attachments {
+		err := a.blob(ctx, "/api/rooms/"+url.PathEscape(string(room))+"/files/", ubl.File{FileID: f.FileID, SHA256: f.SHA256, Bytes: f.Bytes})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // timeline writes a room's entries, the oldest first.
 func (a *archive) timeline(ctx context.Context, room ubl.RoomID) error {
 	l, err := a.create("rooms/" + strings.TrimPrefix(string(room), "r:") + ".jsonl")
@@ -262,6 +278,11 @@ func (a *archive) timeline(ctx context.Context, room ubl.RoomID) error {
 			break
 		}
 		err = l.add(page.Entries...)
+		for _, raw := range page.Entries {
+			if err == nil {
+				err = a.attached(ctx, room, raw)
+			}
+		}
 		from = 0
 		if page.NextCursor != nil {
 			from = *page.NextCursor

@@ -132,6 +132,11 @@ func (b readBlobs) Open(ctx context.Context, t ubl.TenantID, id ubl.BlobID) (io.
 	return suspected{r, func(err error) { b.suspect(t, id, err) }}, nil
 }
 
+// Keep implements [api.Blobs].
+func (b readBlobs) Keep(ctx context.Context, t ubl.TenantID, id ubl.BlobID, path string) error {
+	return b.n.blobs.Keep(ctx, t, id, path)
+}
+
 func (b readBlobs) suspect(t ubl.TenantID, id ubl.BlobID, err error) {
 	if !errors.Is(err, ubl.ErrDamaged) {
 		return

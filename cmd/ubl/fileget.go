@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"ubl"
@@ -22,6 +23,7 @@ import (
 type fileGetCmd struct {
 	remote
 	inWorkspace
+	Room  string `help:"The room whose message carries it, like r:plans or plans; in the place of a workspace." placeholder:"ROOM" config:"-"`
 	File  string `arg:"" complete:"files" help:"The file's id, as \"ubl file list\" has it."`
 	Out   string `arg:"" optional:"" help:"Where to; else its own name, here. A file that is there isn't replaced. - is standard output."`
 	Quiet bool   `help:"Tell no progress."`
@@ -29,7 +31,7 @@ type fileGetCmd struct {
 
 // Run gets it. What an earlier try has left beside its place is gone on with.
 func (c *fileGetCmd) Run(ctx context.Context, p *program) error {
-	path, err := c.file(c.File)
+	path, err := c.path()
 	if err != nil {
 		return err
 	}
@@ -68,6 +70,22 @@ func (c *fileGetCmd) Run(ctx context.Context, p *program) error {
 	}
 	_, err = fmt.Fprintf(p.out, "got %s, %d bytes, sha256 %s\n", clean(name), file.Bytes, file.SHA256)
 	return err
+}
+
+// path is where the file is.
+func (c *fileGetCmd) path() (string, error) {
+	path, err := c.file(c.File)
+	if err != nil || c.Room == "" {
+		return path, err
+	}
+	id := c.Room
+	if !strings.Contains(id, ":") {
+		id = "r:" + id
+	}
+	if !ubl.RoomID(id).Valid() {
+		return "", usagef("--room is not the id of a room, like r:general or general")
+	}
+	return "/api/rooms/" + id + "/files/" + c.File, nil
 }
 
 // receiving is a content on its way from a server.

@@ -147,6 +147,20 @@ func (s *sending) begin(ctx context.Context, workspace string, c *filePutCmd) er
 	return s.tell(ctx, "POST", workspace+"/uploads", body)
 }
 
+// beginInRoom makes an upload of the file for a message.
+func (s *sending) beginInRoom(ctx context.Context, room ubl.RoomID, name string) error {
+	info, err := s.file.Stat()
+	if err != nil {
+		return fmt.Errorf("couldn't read the file: %w", err)
+	}
+	if s.sum == "" {
+		if s.sum, err = s.hash(info.Size()); err != nil {
+			return err
+		}
+	}
+	return s.tell(ctx, "POST", "/api/rooms/"+string(room)+"/uploads", map[string]any{"name": name, "bytes": info.Size(), "sha256": s.sum})
+}
+
 // hash is that of the file's first bytes: one that grows meanwhile is put as it was.
 func (s *sending) hash(size int64) (ubl.BlobID, error) {
 	sum := sha256.New()
@@ -174,7 +188,7 @@ func (s *sending) tell(ctx context.Context, method, path string, body any) error
 	if err == nil {
 		s.upload, err = formed[ubl.Upload]("an upload", answer.Upload)
 	}
-	if err == nil && (s.upload.Offset < 0 || s.upload.Offset > s.upload.Bytes || !s.upload.UploadID.Valid() || !s.upload.WorkspaceID.Valid()) {
+	if err == nil && (s.upload.Offset < 0 || s.upload.Offset > s.upload.Bytes || !s.upload.UploadID.Valid() || !s.upload.WorkspaceID.Valid() && !s.upload.RoomID.Valid()) {
 		err = errors.New("the server sent an upload of another form")
 	}
 	return err

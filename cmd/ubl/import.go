@@ -49,7 +49,7 @@ func (c *importCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	server.patient = true // who imports much meets the limit of what one person may send, again and again
-	im := &importing{client: server, from: from, dry: c.DryRun, merge: c.Merge, p: p, done: map[string]int{}, left: map[string]int{}, ids: map[ubl.DocumentID]string{}}
+	im := &importing{client: server, from: from, dry: c.DryRun, merge: c.Merge, p: p, done: map[string]int{}, left: map[string]int{}, ids: map[ubl.DocumentID]string{}, attached: map[ubl.FileID]ubl.FileID{}}
 	server.http.Transport.(*http.Transport).ResponseHeaderTimeout = 0 // a large file is made durable before the answer
 	im.progress = p.progress("importing", "lines", c.Quiet)
 	err = im.run(ctx)
@@ -83,6 +83,8 @@ type importing struct {
 	began      bool                      // every place was looked at
 	lines      int64                     // that have been read
 	ids        map[ubl.DocumentID]string // of documents, there and here
+
+	attached map[ubl.FileID]ubl.FileID // files of messages, there and here
 
 	done    map[string]int // what was imported, by what it is
 	already int            // what was there
@@ -151,7 +153,9 @@ func wasRefused(n int) string {
 type landing struct {
 	was, id string            // ids there and here; id is "" for one that isn't here yet
 	known   map[string]string // ids of what is here already, by the cids of its acts there
-	own     int               // what is here that wasn't imported from there
+	// files are those of messages that are here already, by the ids of these here.
+	files map[string][]ubl.Attachment
+	own   int // what is here that wasn't imported from there
 
 	room      archivedRoom
 	container archivedContainer

@@ -242,25 +242,36 @@ func (im *importing) blob(f *ubl.File) ([]byte, error) {
 	return content, err
 }
 
-// upload sends a long content. An archive that is a zip file can't be read from the middle, so
-// it goes by a file of its own.
-func (im *importing) upload(ctx context.Context, at *landing, f *ubl.File, document string) (ubl.UploadID, error) {
-	r, err := im.from.open("blobs/" + string(f.SHA256))
+// content opens a content to be sent. An archive that is a zip file can't be read from the middle, so
+// it goes by a file of its own. Done is called at the end.
+func (im *importing) content(_ context.Context, sum ubl.BlobID) (s *sending, done func(), err error) {
+	r, err := im.from.open("blobs/" + string(sum))
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	defer r.Close()
+	done = func() { _ = r.Close() } // which was read
 	content, ok := r.(*os.File)
 	if !ok {
 		if content, err = os.CreateTemp("", "ubl-import-*"); err != nil {
-			return "", err
+			done()
+			return nil, nil, err
 		}
-		defer func() { _, _ = content.Close(), os.Remove(content.Name()) }()
+		done = func() { _, _, _ = r.Close(), content.Close(), os.Remove(content.Name()) }
 		if _, err := io.Copy(content, r); err != nil {
-			return "", fmt.Errorf("couldn't read the export: %w", err)
+			done()
+			return nil, nil, fmt.Errorf("couldn't read the export: %w", err)
 		}
 	}
-	s := &sending{client: im.client, file: content, sum: f.SHA256}
+	return &sending{client: im.client, file: content, sum: sum}, done, nil
+}
+
+// upload sends a long content.
+func (im *importing) upload(ctx context.Context, at *landing, f *ubl.File, document string) (ubl.UploadID, error) {
+	s, done, err := im.content(ctx, f.SHA256)
+	if err != nil {
+		return "", err
+	}
+	defer done()
 	c := &filePutCmd{Name: f.Name, Type: f.Type, Document: document}
 	if err := s.begin(ctx, im.inside(at), c); err != nil {
 		return "", err

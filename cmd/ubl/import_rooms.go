@@ -29,7 +29,7 @@ func (im *importing) roomsHere(ctx context.Context) (places []*landing, err erro
 		if !r.Room.RoomID.Valid() {
 			return fmt.Errorf("rooms.jsonl names a room of another form")
 		}
-		at := &landing{was: string(r.Room.RoomID), room: r, known: map[string]string{}}
+		at := &landing{was: string(r.Room.RoomID), room: r, known: map[string]string{}, files: map[string][]ubl.Attachment{}}
 		for _, id := range []ubl.RoomID{r.Room.RoomID, ubl.RoomSlug(r.Room.Name)} {
 			in, found := here[id]
 			if !found {
@@ -60,6 +60,7 @@ func (im *importing) roomKnows(ctx context.Context, at *landing) error {
 		for _, e := range page.Entries {
 			if e.ImportedFrom != nil || imports(&e) {
 				im.knows(at, e.ImportedFrom, string(e.ID))
+				at.files[string(e.ID)] = e.Attachments
 			}
 		}
 		from = 0
@@ -87,6 +88,7 @@ func (im *importing) room(ctx context.Context, at *landing) error {
 		if id, ok := at.known[e.Receipt.CID]; ok {
 			im.already++
 			ids[e.ID] = id
+			im.carried(&e, &ubl.Entry{Attachments: at.files[id]})
 			return nil
 		}
 		if !noted {
@@ -173,6 +175,15 @@ func (im *importing) entry(ctx context.Context, at *landing, e *ubl.Entry, ids m
 	switch e.Type {
 	case ubl.EntryMessage:
 		body["body"] = e.Body
+		files, err := im.attach(ctx, at, e)
+		if err != nil {
+			return err
+		}
+		if files != nil {
+			body["attachments"] = files
+		} else if text, ok := e.Body.Text(); ok && text == "" {
+			return nil // nothing is left of it
+		}
 		if e.ReplyTo != nil && ids[*e.ReplyTo] != "" {
 			body["reply_to"] = ids[*e.ReplyTo]
 		}
@@ -181,6 +192,18 @@ func (im *importing) entry(ctx context.Context, at *landing, e *ubl.Entry, ids m
 		}
 	case ubl.EntryEdit:
 		path, body["body"] = path+"/edits", e.Body
+		if e.Attachments != nil {
+			keeps := []ubl.FileID{}
+			for _, f := range e.Attachments {
+				if id := im.attached[f.FileID]; id != "" {
+					keeps = append(keeps, id)
+				}
+			}
+			if text, ok := e.Body.Text(); ok && text == "" && len(keeps) == 0 {
+				return nil
+			}
+			body["attachments"] = keeps
+		}
 	case ubl.EntryReaction:
 		var b ubl.ReactionBody
 		if err := e.Body.Read(ubl.ContentReaction, &b); err != nil {
@@ -207,6 +230,58 @@ func (im *importing) entry(ctx context.Context, at *landing, e *ubl.Entry, ids m
 	posted, err := formed[ubl.Entry]("an entry", answer.Entry)
 	if err == nil && e.Type == ubl.EntryMessage {
 		ids[e.ID] = string(posted.ID)
+		im.carried(e, &posted)
 	}
 	return err
+}
+
+// carried notes what the files of a message are called here. Those whose contents the export lacks
+// aren't among them.
+func (im *importing) carried(was, is *ubl.Entry) {
+	left := is.Attachments
+	for _, f := range was.Attachments {
+		if len(left) > 0 && left[0].SHA256 == f.SHA256 {
+			im.attached[f.FileID] = left[0].FileID
+			left = left[1:]
+		}
+	}
+}
+
+// attach sends the contents of a message's files ahead, and answers how the message names them.
+func (im *importing) attach(ctx context.Context, at *landing, e *ubl.Entry) (uploads []ubl.UploadID, err error) {
+	for _, f := range e.Attachments {
+		if _, ok := im.from.listed["blobs/"+string(f.SHA256)]; !ok {
+			im.left["files whose contents the export lacks"]++
+			continue
+		}
+		if im.dry {
+			uploads = append(uploads, "up:dry")
+			continue
+		}
+		s, done, err := im.content(ctx, f.SHA256)
+		if err != nil {
+			return nil, err
+		}
+		err = s.beginInRoom(ctx, ubl.RoomID(at.id), f.Name)
+		if err == nil {
+			err = s.send(ctx, im.p.progress("", "", true))
+		}
+		done()
+		if im.refuses(string(f.FileID), err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		uploads = append(uploads, s.upload.UploadID)
+	}
+	return uploads, nil
+}
+
+// filesHash is the commitment to an entry's files that its act has, "" for none.
+func filesHash(e *ubl.Entry) string {
+	if e.Attachments == nil {
+		return ""
+	}
+	return e.Salt.AttachmentsHash(e.Attachments)
 }

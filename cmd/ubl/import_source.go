@@ -250,6 +250,7 @@ type ledgerLine struct {
 		} `json:"who"`
 		This struct {
 			BodyHash     string `json:"body_hash"`
+			FilesHash    string `json:"attachments_hash"`
 			ContentHash  string `json:"content_hash"`
 			TitleHash    string `json:"title_hash"`
 			NameHash     string `json:"name_hash"`
@@ -291,7 +292,7 @@ func (s *source) readHead() error {
 		}
 		switch a.Did {
 		case ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
-			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Room, strconv.FormatInt(this.RoomSeq, 10), this.Message, this.BodyHash, this.ImportedHash, string(a.Did), this.Target, this.Thread)
+			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Room, strconv.FormatInt(this.RoomSeq, 10), this.Message, this.BodyHash, this.ImportedHash, string(a.Did), this.Target, this.Thread, this.FilesHash)
 		case ubl.DidDocumentCreate, ubl.DidDocumentUpdate:
 			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Workspace, this.Document, this.ContentHash, this.TitleHash, this.ImportedHash)
 			s.committed[factOf(this.ContentHash)] = true
@@ -322,7 +323,7 @@ func (s *source) verifyContents() error {
 				return nil
 			}
 			if name != roomFile(e.RoomID) || s.facts[e.Receipt.Seq] != factOf(e.Receipt.CID, string(e.AuthorID), e.SentAt.String(), string(e.RoomID), strconv.FormatInt(e.RoomSeq, 10),
-				string(e.ID), e.Salt.Commit(e.Body.Hashed()), e.ImportedFrom.Hash(e.Salt), string(didOf[e.Type]), idOr(e.Target), idOr(e.Thread)) {
+				string(e.ID), e.Salt.Commit(e.Body.Hashed()), e.ImportedFrom.Hash(e.Salt), string(didOf[e.Type]), idOr(e.Target), idOr(e.Thread), filesHash(&e)) {
 				return other("entry", string(e.ID), e.Receipt.Seq)
 			}
 			return nil

@@ -153,7 +153,13 @@ func content(t *testing.T, dir string, imported bool) map[string][]said {
 					return nil // of a message that was redacted
 				}
 			}
-			put(file, string(e.Type)+e.Body.Type, string(e.Body.Hashed()), about, e.AuthorID, e.SentAt, e.ImportedFrom)
+			said := string(e.Body.Hashed())
+			for _, f := range e.Attachments {
+				if _, kept := s.listed["blobs/"+string(f.SHA256)]; kept { // no edit has taken it away
+					said += "\n" + f.Name + " " + f.Type + " " + string(f.SHA256)
+				}
+			}
+			put(file, string(e.Type)+e.Body.Type, said, about, e.AuthorID, e.SentAt, e.ImportedFrom)
 			return nil
 		}))
 	}
@@ -190,8 +196,9 @@ func (w *importWorld) live(r *rand.Rand, owner string, acts int) {
 	}
 	rooms := []string{"r:general"}
 	type mine struct {
-		path string
-		by   *client
+		path  string
+		by    *client
+		files []ubl.Attachment
 	}
 	var messages []mine
 	var documents []string
@@ -219,17 +226,37 @@ func (w *importWorld) live(r *rand.Rand, owner string, acts int) {
 				body["reply_to"] = to[0].path[strings.LastIndex(to[0].path, "/")+1:]
 			}
 			path := "/api/rooms/" + room + "/entries"
+			var uploads []ubl.UploadID
+			for range max(0, pick(5)-2) {
+				var up ubl.Upload
+				if err := json.Unmarshal(do(c, "POST", "/api/rooms/"+room+"/uploads", map[string]any{"name": fmt.Sprint(r.Uint32(), ".txt"), "text": text()}, "upload"), &up); err != nil {
+					w.t.Fatal(err)
+				}
+				uploads = append(uploads, up.UploadID)
+			}
+			if uploads != nil {
+				body["attachments"] = uploads
+			}
 			var e ubl.Entry
 			if err := json.Unmarshal(do(c, "POST", path, body, "entry"), &e); err != nil {
 				w.t.Fatal(err)
 			}
-			messages = append(messages, mine{path + "/" + string(e.ID), c})
+			messages = append(messages, mine{path + "/" + string(e.ID), c, e.Attachments})
 		case n < 14:
 			i := pick(len(messages))
 			m := messages[i]
 			switch pick(4) {
 			case 0:
-				do(m.by, "POST", m.path+"/edits", map[string]any{"text": text()}, "")
+				body := map[string]any{"text": text()}
+				if len(m.files) > 0 {
+					messages[i].files = m.files[:pick(len(m.files)+1)]
+					keeps := []ubl.FileID{}
+					for _, f := range messages[i].files {
+						keeps = append(keeps, f.FileID)
+					}
+					body["attachments"] = keeps
+				}
+				do(m.by, "POST", m.path+"/edits", body, "")
 			case 1:
 				do(m.by, "POST", m.path+"/reactions", map[string]any{"reaction": "👍"}, "")
 			case 2:

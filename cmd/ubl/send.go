@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"ubl"
@@ -20,6 +22,7 @@ type sendCmd struct {
 	ReplyTo string   `help:"The message that this one answers." placeholder:"m:…"`
 	Thread  string   `help:"The message that began the thread that this one belongs to." placeholder:"m:…"`
 	Mention []string `help:"The id of somebody whom it is for in particular, or @room for everybody. May be given again." placeholder:"u:…"`
+	File    []string `help:"A file that the message carries, up to ten. May be given again." type:"existingfile" placeholder:"FILE" config:"-"`
 	Key     string   `help:"Idempotency key: the same key never sends twice. Where the outcome is unknown, the command says which it used."`
 }
 
@@ -43,7 +46,7 @@ func (c *sendCmd) check() error {
 	if _, err := c.id(); err != nil {
 		return err
 	}
-	if c.Text == "" {
+	if c.Text == "" && len(c.File) == 0 {
 		return thenDo(usagef(`expected "<text>", and not an empty one`), `"ubl send general -" sends what comes from standard input`)
 	}
 	return nil
@@ -57,6 +60,13 @@ func (c *sendCmd) send(ctx context.Context, p *program, server *client) error {
 	body, err := c.body(p)
 	if err != nil {
 		return err
+	}
+	for _, path := range c.File {
+		id, err := server.attach(ctx, p, room, path)
+		if err != nil {
+			return inRoom(err)
+		}
+		body.Files = append(body.Files, id)
 	}
 	var answer struct {
 		Message json.RawMessage `json:"message"`
@@ -107,6 +117,9 @@ func (c *sendCmd) orAgain(err error, room ubl.RoomID, key string) error {
 	if c.Thread != "" {
 		again += " --thread " + quoted(c.Thread)
 	}
+	for _, path := range c.File {
+		again += " --file " + quoted(path)
+	}
 	for _, m := range c.Mention {
 		again += " --mention " + quoted(m)
 	}
@@ -120,6 +133,28 @@ type sendBody struct {
 	Key     string   `json:"client_request_id"`
 	ReplyTo string   `json:"reply_to,omitempty"`
 	Thread  string   `json:"thread,omitempty"`
+
+	Files []ubl.UploadID `json:"attachments,omitempty"`
+}
+
+// attach uploads a file into a room. A connection that breaks is made anew.
+func (c *client) attach(ctx context.Context, p *program, room ubl.RoomID, path string) (ubl.UploadID, error) {
+	// A pipe or a device has no length, and would be waited for.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return "", usagef("--file is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("couldn't read the file: %w", err)
+	}
+	defer f.Close()
+	s := &sending{client: c, file: f}
+	if err := s.beginInRoom(ctx, room, filepath.Base(path)); err != nil {
+		return "", err
+	}
+	g := p.progress("sending", "bytes", false)
+	defer g.end()
+	return s.upload.UploadID, s.send(ctx, g)
 }
 
 func (c *sendCmd) body(p *program) (*sendBody, error) {
@@ -150,5 +185,5 @@ func (c *sendCmd) text(p *program) (string, error) {
 		}
 		text = strings.TrimSuffix(string(data), "\n")
 	}
-	return text, ubl.CheckText(text, ubl.MaxMessageBytes)
+	return text, ubl.Body{Text: text}.CheckBeside(len(c.File), ubl.MaxMessageBytes)
 }

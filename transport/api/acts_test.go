@@ -33,6 +33,8 @@ var noTools = map[string]string{
 	"show-consent":      "a page for a person's browser",
 	"connect":           "the form of that page",
 	"append-upload":     "takes bytes; office.file.put takes a short content as text or base64",
+	"read-room-file":    "sends bytes; messenger.file has short ones",
+	"get-thumbnail":     "the same",
 	"read-file":         "sends bytes; MCP has them as the resource ubl://files/…",
 
 	"look-public":           "for those without an identity, who use no tools; container.get is its tool",
@@ -108,7 +110,7 @@ func TestNamesOfTools(t *testing.T) {
 	// What a registry offers changes nothing; disconnecting is a connect that says so; an upload
 	// comes before its act.
 	dids := append(everyAct(), "portal.discover", "portal.server.disconnect", "office.upload.begin", "office.upload.end",
-		"messenger.mark_read") // how far one has read is one's own
+		"messenger.upload", "messenger.mark_read") // how far one has read is one's own
 	for _, act := range newServer(t, families.All.Offers()...).api.Acts() {
 		first, _, dotted := strings.Cut(act.Name, ".")
 		if !ubl.ValidToolName(act.Name) || !dotted || ubl.ValidServerID(first) {
@@ -193,7 +195,7 @@ func compileSchema(t *testing.T, schema []byte) *jsonschema.Schema {
 func TestSeedsShapes(t *testing.T) {
 	takes := map[string]string{
 		"messenger.list_rooms":   `cursor? details? full? limit?`,
-		"messenger.send":         `body client_request_id? reply_to? room_id thread? type?`,
+		"messenger.send":         `attachments? body client_request_id? reply_to? room_id thread? type?`,
 		"messenger.history":      `cursor? full? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,
 		"office.document.get":    `document_id full? version? workspace_id`,
@@ -287,7 +289,7 @@ func literal(s string) string {
 }
 
 // queries are for operations that need one, and some that may have one.
-var queries = map[string]string{"search-messages": "query=plan&limit=5", "search-documents": "query=plan&limit=5&cursor=5", "read-history": "limit=2&cursor=50&senders=true", "list-rooms": "details=true&limit=1", "read-atoms": "from=2"}
+var queries = map[string]string{"search-messages": "query=plan&limit=5", "search-documents": "query=plan&limit=5&cursor=5", "read-history": "limit=2&cursor=50&senders=true", "list-rooms": "details=true&limit=1", "read-atoms": "from=2", "get-room-file": "content=true", "list-room-files": "kind=image&limit=5"}
 
 // TestToolsAreREST: what is done as a tool asks the same, and answers the same
 // bytes, as over HTTP; and the answer is as the tool's schema promises.

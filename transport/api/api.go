@@ -37,6 +37,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/media"
 	"ubl/offer"
 	"ubl/schemas"
 	"ubl/transport/envelope"
@@ -85,6 +86,8 @@ type API struct {
 	router chi.Router
 	huma   huma.API
 	table  []route
+	// thumbnails are those of images in rooms.
+	thumbnails *media.Thumbnails
 	// schemas are the published ones.
 	schemas *schemas.Set
 	spec    func() []byte // the OpenAPI document, made when it is first asked for
@@ -92,7 +95,7 @@ type API struct {
 
 // New makes an API; [API.Mount] gives it a place.
 func New(o Options) *API {
-	a := &API{Options: o, schemas: schemas.With(o.Forms...)}
+	a := &API{Options: o, schemas: schemas.With(o.Forms...), thumbnails: media.NewThumbnails()}
 	a.huma = newHuma(a)
 	a.routes()
 	for _, op := range o.Offers {

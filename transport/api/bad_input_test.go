@@ -33,6 +33,7 @@ var bodies = map[string]string{
 	"POST /api/rooms/{roomId}/leave":                     ``,
 	"POST /api/rooms/{roomId}/messages":                  `{"type":"text","body":{"text":"hello"}}`,
 	"POST /api/rooms/{roomId}/entries":                   `{"body":{"content_type":"application/mls-ciphertext","bytes":"AAEC"}}`,
+	"POST /api/rooms/{roomId}/uploads":                   `{"name":"x.txt","bytes":9}`,
 	"POST /api/service-tokens":                           `{"name":"bot"}`,
 	"PUT /api/service-tokens/{clientId}/mandate":         `{"tools":["messenger.*"]}`,
 	"POST /api/service-tokens/{clientId}/renew":          `{"new_secret":true}`,

@@ -35,6 +35,7 @@ type postEntryInput struct {
 		ReplyTo ubl.MessageID `json:"reply_to,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"Another message of the same room." example:"m:0199a1b2"`
 		Thread  ubl.MessageID `json:"thread,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The message that began the thread that this one belongs to." example:"m:0199a1b2"`
 		Content typedBody     `json:"body"`
+		Files   []string      `json:"attachments,omitempty" maxItems:"10" nullable:"false" doc:"Files: upload_ids, or ROOM/FILE to send on." example:"[\"r:general/f:1\"]"`
 	}
 }
 
@@ -64,8 +65,13 @@ func (a *API) postEntry(ctx context.Context, in *postEntryInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	files, err := a.attachments(ctx, in.RoomID, in.Body.Files)
+	if err != nil {
+		return nil, err
+	}
 	return a.enter(ctx, in.RoomID, ubl.PostEntry{
-		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryMessage, ReplyTo: in.Body.ReplyTo, Thread: in.Body.Thread, Body: body,
+		Attachments: files,
+		Request:     envelope.Command(ctx, in.Body.Key), Type: ubl.EntryMessage, ReplyTo: in.Body.ReplyTo, Thread: in.Body.Thread, Body: body,
 		ImportedFrom: in.Body.origin(),
 	})
 }
@@ -77,6 +83,7 @@ type editInput struct {
 		Imported
 		Text    string     `json:"text,omitempty" minLength:"1" maxLength:"8000" doc:"What the message says now: at most 8,000 bytes of UTF-8." example:"We meet at ten, not at nine."`
 		Content *typedBody `json:"body,omitempty" doc:"The same for a message with a typed body; in the place of text."`
+		Keeps   []string   `json:"attachments,omitempty" maxItems:"10" nullable:"false" pattern:"^f:[A-Za-z0-9._-]{1,128}$" doc:"The file_ids that it keeps, if not all." example:"[\"f:0199a1b2\"]"`
 	}
 }
 
@@ -91,7 +98,15 @@ func (a *API) editMessage(ctx context.Context, in *editInput) (any, error) {
 			return nil, err
 		}
 	}
+	var keeps *ubl.KeptFiles
+	if in.Body.Keeps != nil {
+		keeps = new(ubl.KeptFiles)
+		for _, id := range in.Body.Keeps {
+			keeps.Files = append(keeps.Files, ubl.FileID(id))
+		}
+	}
 	return a.enter(ctx, in.RoomID, ubl.PostEntry{
+		Keeps:   keeps,
 		Request: envelope.Command(ctx, in.Body.Key), Type: ubl.EntryEdit, Target: in.EntryID, Body: body, ImportedFrom: in.Body.origin(),
 	})
 }

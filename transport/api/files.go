@@ -16,6 +16,8 @@ import (
 type Blobs interface {
 	// Open reads one of a tenant's; not_found where it isn't there.
 	Open(context.Context, ubl.TenantID, ubl.BlobID) (io.ReadSeekCloser, error)
+	// Keep renews one that is there, whose path is "": see [ubl.Blobs].
+	Keep(ctx context.Context, t ubl.TenantID, id ubl.BlobID, path string) error
 }
 
 // FilePath names a file in a path.

@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"mime"
 	"net/http"
@@ -29,6 +31,9 @@ var (
 	neverID  = ubl.UploadID("up:" + strings.Repeat("1", 40))
 )
 
+// roomUploadID names one that is for a room.
+var roomUploadID = ubl.UploadID("up:" + strings.Repeat("2", 40))
+
 // dress makes a request one that brings bytes, where the operation takes any.
 func (t *route) dress(r *http.Request) {
 	if t.takesBytes {
@@ -48,7 +53,17 @@ func (k known) canned() *ubl.Upload {
 	return &ubl.Upload{UploadID: uploadID, WorkspaceID: "w:general", Name: "x.txt", Type: ubl.UnknownType, Bytes: 9, Offset: 9, ExpiresAt: now, SHA256: file("f:1").SHA256}
 }
 
+// forRoom is canned for a room.
+func (k known) forRoom() *ubl.Upload {
+	up := k.canned()
+	up.UploadID, up.WorkspaceID, up.RoomID = roomUploadID, "", "r:general"
+	return up
+}
+
 func (k known) Begin(ctx context.Context, who ubl.Identity, up ubl.Upload) (*ubl.Upload, error) {
+	if up.RoomID != "" && up.Name == "x.txt" && up.Bytes == 9 {
+		return k.forRoom(), k.notes.wrote("Begin %s", up.Name)
+	}
 	if up.Name == "x.txt" && up.Bytes == 9 {
 		return k.canned(), k.notes.wrote("Begin %s", up.Name)
 	}
@@ -70,6 +85,9 @@ func (k known) Append(ctx context.Context, who ubl.Identity, id ubl.UploadID, of
 }
 
 func (k known) Finish(ctx context.Context, who ubl.Identity, id ubl.UploadID) (*ubl.Upload, error) {
+	if id == roomUploadID {
+		return k.forRoom(), k.notes.wrote("Finish %s", id)
+	}
 	if id == uploadID {
 		return k.canned(), k.notes.wrote("Finish %s", id)
 	}
@@ -100,6 +118,9 @@ func (f *files) openFiles(t testing.TB) {
 	if err = f.folder.Put(context.Background(), ana.TenantID, file("f:1").SHA256, bytes.NewReader(fileContent)); err != nil {
 		t.Fatal(err)
 	}
+	if err = f.folder.Put(context.Background(), ana.TenantID, roomFile("f:1").SHA256, bytes.NewReader(imageContent)); err != nil {
+		t.Fatal(err)
+	}
 	if f.uploads, err = blobs.OpenUploads(dir, f.folder, ubl.UploadNode("n1"), o); err != nil {
 		t.Fatal(err)
 	}
@@ -107,12 +128,36 @@ func (f *files) openFiles(t testing.TB) {
 
 var fileContent = []byte("All of it, and more")
 
+// imageContent is what the double knows of a room's f:1: a picture of 4 by 3 pixels.
+var imageContent = func() []byte {
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 4, 3))); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}()
+
 // file is what the double knows of f:1; other ids choose its name or type.
 func file(id ubl.FileID) *ubl.File {
 	f := &ubl.File{FileID: id, WorkspaceID: "w:general", TenantID: "t:acme.com", Name: "plan.txt", Type: "text/plain", Salt: ubl.Salt{1}, Bytes: int64(len(fileContent)),
 		SHA256: ubl.BlobIDOf(sha256.Sum256(fileContent)), CreatedAt: now, CreatedBy: "u:ana", Receipt: receipt}
 	f.ContentHash, f.NameHash = f.Salt.Commit(f.SHA256.Sum()), f.Salt.CommitText("name", f.Name)
 	return f
+}
+
+// roomFile is what the double knows of a room's files: a picture, and the odd ones.
+func roomFile(id ubl.FileID) ubl.RoomFile {
+	f := file(id)
+	if change := odd[id]; change != nil {
+		change(f)
+	}
+	a := ubl.Attachment{FileID: id, Name: f.Name, Type: f.Type, Bytes: f.Bytes, SHA256: f.SHA256}
+	if odd[id] == nil {
+		a = ubl.Attachment{FileID: id, Name: "sea.png", Type: "image/png", Bytes: int64(len(imageContent)),
+			SHA256: ubl.BlobIDOf(sha256.Sum256(imageContent)), Width: 4, Height: 3, Thumbnail: true}
+	}
+	return ubl.RoomFile{Attachment: a,
+		MsgID: "m:1", RoomID: "r:general", SenderID: "u:ana", SentAt: now, TenantID: "t:acme.com"}
 }
 
 // odd are files with names and types that somebody may have chosen to do harm.
@@ -130,8 +175,13 @@ var odd = map[ubl.FileID]func(*ubl.File){
 
 func answerFiles(cmd ubl.Command) (any, bool) {
 	switch c := cmd.(type) {
-	case ubl.PrepareFile:
+	case ubl.PrepareFile, ubl.PrepareAttachment:
 		return nil, true
+	case ubl.GetRoomFile:
+		f := roomFile(c.FileID)
+		return &f, true
+	case ubl.ListRoomFiles:
+		return &ubl.RoomFileList{Files: []ubl.RoomFile{roomFile("f:1")}, Next: "f:1"}, true
 	case ubl.PutFile:
 		f := file("f:1")
 		f.Name, f.Type, f.SHA256, f.Bytes, f.DocumentID = c.Name, c.Type, c.Blob, c.Bytes, c.DocumentID
@@ -349,6 +399,8 @@ func (leaving) Close() error { return nil }
 func (l leaving) Open(context.Context, ubl.TenantID, ubl.BlobID) (io.ReadSeekCloser, error) {
 	return l, nil
 }
+
+func (leaving) Keep(context.Context, ubl.TenantID, ubl.BlobID, string) error { return nil }
 
 // TestRemovedReader: who is removed gets no more of a content that is on its way to them.
 func TestRemovedReader(t *testing.T) {

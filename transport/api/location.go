@@ -10,7 +10,7 @@ import (
 
 // locations say where what an operation has made is, below /api. Names like roomId are of the
 // operation's path, all others members of its answer. Each operation that answers 201 is here, but
-// begin-upload and those of families, which bring their own.
+// begin-upload, begin-room-upload and those of families, which bring their own.
 var locations = map[string]string{
 	"create-room":          "/rooms/{room_id}",
 	"invite-member":        "/rooms/{roomId}/members/{member.user_id}",

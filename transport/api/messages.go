@@ -22,13 +22,16 @@ type sendBody struct {
 	Body    textBody       `json:"body" doc:"The message: an object with text."`
 	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room." example:"m:0199a1b2"`
 	Thread  *ubl.MessageID `json:"thread,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The message that began the thread that this one belongs to." example:"m:0199a1b2"`
+	Files   []string       `json:"attachments,omitempty" maxItems:"10" nullable:"false" doc:"Files: upload_ids, or ROOM/FILE to send on." example:"[\"r:general/f:1\"]"`
 	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own: what is repeated under it is done once." example:"order-7-note"`
 }
 
 type textBody struct {
-	Text     string        `json:"text" minLength:"1" maxLength:"8000" doc:"At most 8,000 bytes of UTF-8." example:"We meet at ten."`
+	Text     string        `json:"text" maxLength:"8000" doc:"At most 8,000 bytes of UTF-8." example:"We meet at ten."`
 	Mentions []ubl.Mention `json:"mentions,omitempty" maxItems:"50" nullable:"false" pattern:"^(@room|u:[A-Za-z0-9._-]{1,256})$" doc:"Whom it is for in particular: ids of members, or @room for everybody. The text may show their names." example:"[\"u:4Zk1\"]"`
 }
+
+func (b textBody) body() ubl.Body { return ubl.Body{Mentions: b.Mentions, Text: b.Text} }
 
 func (a *API) send(w http.ResponseWriter, r *http.Request) {
 	cmd, to, err := a.readSend(r)
@@ -70,6 +73,9 @@ func (a *API) readSend(r *http.Request) (cmd ubl.SendMessage, to ubl.Name, err e
 		key = *in.Key
 	}
 	cmd = ubl.SendMessage{Request: envelope.Command(r.Context(), key), Text: in.Body.Text}
+	if cmd.Attachments, err = a.attachments(r.Context(), id, in.Files); err != nil {
+		return cmd, "", err
+	}
 	cmd.Mentions = in.Body.Mentions
 	if in.ReplyTo != nil {
 		cmd.ReplyTo = *in.ReplyTo
@@ -97,7 +103,7 @@ func (in *sendBody) check() error {
 	case in.Key != nil && !ubl.ValidKey(*in.Key):
 		return invalid("body.client_request_id", "expected 1 to 128 characters, none of them a control character")
 	}
-	err := ubl.CheckText(in.Body.Text, ubl.MaxMessageBytes)
+	err := in.Body.body().CheckBeside(len(in.Files), ubl.MaxMessageBytes)
 	if ubl.CodeOf(err) == ubl.CodeValidation {
 		e := *ubl.AsError(err)
 		e.Details = map[string]string{"body.body.text": "is missing, empty, or nothing that can be seen"}

@@ -20,6 +20,7 @@ func (a *API) routes() {
 	a.workspaceRoutes()
 	a.documentRoutes()
 	a.fileRoutes()
+	a.roomFileRoutes()
 	a.containerRoutes()
 	a.serverRoutes()
 	a.toolRoutes()
@@ -128,7 +129,7 @@ func (a *API) messageRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
 	direct[sendInput](a, operation{method: "POST", path: "/rooms/{roomId}/messages", id: "send-message", asks: nothing, counts: ubl.Sends, tool: "messenger.send", fixed: map[string]string{"type": ubl.TypeText}, tag: "messages", answers: "ubl.api.message.v1", creates: true,
 		summary: "Send a message",
-		more: "The text is at most 8,000 bytes of UTF-8. A repetition under the same key answers the same message. " +
+		more: "The text is at most 8,000 bytes of UTF-8, and may be empty beside attachments. A repetition under the same key answers the same message. " +
 			"Messages of type system come from acts alone: sending one is forbidden.", also: notIn}, jsonType[0], a.send)
 	direct[historyInput](a, operation{method: "GET", path: "/rooms/{roomId}/history", id: "read-history", tool: "messenger.history", tag: "messages", answers: "ubl.api.history.v1",
 		summary: "Read a room's messages backwards, page by page",

@@ -106,9 +106,18 @@ func (a *API) begin(ctx context.Context, up ubl.Upload) (*ubl.Upload, error) {
 	return begun, nil
 }
 
-// prepare asks the container whether a file may be put beside so many bytes of other uploads, and
+// prepare asks the container, or the room, whether a file may be put beside so many bytes of other uploads, and
 // answers name and type as they are kept.
 func (a *API) prepare(ctx context.Context, up ubl.Upload, staged int64) (ubl.Upload, error) {
+	if up.RoomID != "" {
+		name, err := ubl.CheckFileName(up.Name)
+		if err == nil {
+			up.Name, up.Type = name, ubl.UnknownType // what it is, its content says
+			_, err = a.Asker.Ask(ctx, ubl.RoomName(caller(ctx).TenantID, up.RoomID), ubl.PrepareAttachment{
+				Request: envelope.Command(ctx, ""), Name: name, Bytes: up.Bytes, Staged: staged})
+		}
+		return up, err
+	}
 	kind, err := ubl.CheckFileType(up.Type)
 	if err == nil {
 		up.Type = kind

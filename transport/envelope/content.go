@@ -17,6 +17,33 @@ func TellContent(h http.Header, id ubl.BlobID, kind, name string) {
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }
 
+// shown are the types that a browser may show in its place: it runs nothing in them. SVG runs scripts,
+// and is none.
+var shown = []string{
+	"application/pdf",
+	"image/avif", "image/bmp", "image/gif", "image/jpeg", "image/png", "image/webp",
+	"audio/aac", "audio/flac", "audio/mp4", "audio/mpeg", "audio/ogg", "audio/wav", "audio/webm",
+	"video/mp4", "video/ogg", "video/quicktime", "video/webm",
+}
+
+// TellShown is TellContent for what the server has looked into itself: a browser shows images, sounds,
+// films and PDF in a sandbox, and saves the rest.
+func TellShown(h http.Header, id ubl.BlobID, kind, name string) {
+	TellContent(h, id, kind, name)
+	how := "attachment"
+	if slices.Contains(shown, kind) {
+		how = "inline"
+	}
+	h.Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": name}))
+	if kind == "text/plain" {
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+	}
+	h.Set("Content-Security-Policy", "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+}
+
 // harmless are the types that are sent as they are kept: no browser runs anything in them.
 var harmless = []string{
 	"application/gzip", "application/json", "application/pdf", "application/zip", "text/csv", "text/plain",

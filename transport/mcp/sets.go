@@ -42,7 +42,8 @@ var ownSets = []struct {
 		room.member.update room.remove room.update`},
 	{"office", everyone, `office.document.create office.document.delete office.document.get office.document.list office.document.search
 		office.document.update office.document.versions office.llm.complete office.tool.call office.workspace.create office.workspace.list`},
-	{"files", everyone, `office.file.get office.file.list office.file.put office.file.read office.file.remove office.upload.begin office.upload.end office.upload.get`},
+	{"files", everyone, `office.file.get office.file.list office.file.put office.file.read office.file.remove office.upload.begin office.upload.end office.upload.get
+		messenger.file messenger.files messenger.upload`},
 	{"containers", everyone, `container.create container.get container.invite container.leave container.list container.member.list
 		container.member.update container.remove container.transfer kind.list`},
 	{"containers", permitted, `credits.issue kind.remove kind.set`},

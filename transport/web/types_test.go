@@ -24,7 +24,7 @@ var types = map[string]struct{ place, unused string }{
 	"Document":        {"ubl.document.v1/$defs/version", "salt"},
 	"DocumentHit":     {"ubl.document.v1/$defs/hit", "salt"},
 	"Domain":          {"ubl.domain.v1", "confirmed_by"},
-	"Entry":           {"ubl.entry.v2", ""},
+	"Entry":           {"ubl.entry.v2", "attachments"},
 	"Invitation":      {"ubl.invitation.v1", ""},
 	"Limit":           {"ubl.terms.v1/$defs/limit", ""},
 	"Mandate":         {"ubl.mandate.v1", ""},
