@@ -51,6 +51,9 @@ func (s *State) decideSend(c *sending, at actors.Moment) (*plan, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
+	if err := s.Policy.MayPost(s.Agreement.Members[c.Who.UserID].Role, c.Thread != ""); err != nil {
+		return nil, err
+	}
 	return s.posting(c.Who, at, text{kind: ubl.TypeText, body: body, replyTo: c.ReplyTo, thread: c.Thread, people: c.people})
 }
 

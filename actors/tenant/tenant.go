@@ -91,6 +91,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.getContainer(t, c)
 	case ubl.ListRooms:
 		x.listRooms(t, c)
+	case ubl.OpenDirect:
+		x.openDirect(t, c)
 	case ubl.ListMembers:
 		x.listMembers(t, c)
 	case ubl.ListFormer:
