@@ -92,6 +92,9 @@ func (s *State) veiling(m ubl.Member, hides bool) *plan {
 // veil takes over that direct messages were hidden or shown.
 func (s *State) veil(e event) {
 	if *e.Hides {
+		if s.Away == nil {
+			s.Away = make(map[ubl.UserID]int64)
+		}
 		s.Away[e.Member.UserID] = e.LastSeq
 	} else {
 		delete(s.Away, e.Member.UserID)

@@ -55,9 +55,7 @@ func decodeState(b []byte) (s State, err error) {
 	}
 	s.Summary, s.Policy, s.Hidden, s.Events = from.Summary, from.Policy, from.Hidden, from.Events
 	s.Head.AvailableFrom, s.Description = from.AvailableFrom, from.Description
-	if s.Away = from.Away; s.Away == nil {
-		s.Away = make(map[ubl.UserID]int64)
-	}
+	s.Away = from.Away
 	s.Agreement.Restore(from.Agreement, termsOf(s.Policy))
 	s.Past, s.Marks = make(map[ubl.UserID]bool, len(from.Past)), make(marks)
 	for _, user := range from.Past {

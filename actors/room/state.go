@@ -54,7 +54,6 @@ func (s *State) apply(e event) {
 		s.Summary.Name = cmp.Or(ubl.ShownName(s.Summary.Name), string(s.Summary.RoomID))
 		s.Head.AvailableFrom = 1
 		s.Past, s.Marks = make(map[ubl.UserID]bool), make(marks)
-		s.Away = make(map[ubl.UserID]int64)
 		s.Agreement.Agreement = governance(e)
 		for _, m := range e.founders() {
 			s.set(m)
