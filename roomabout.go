@@ -3,6 +3,7 @@ package ubl
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -76,6 +77,14 @@ const MaxDirect = 8
 // another room.
 type Direct struct {
 	Members []UserID `json:"members"` // sorted
+}
+
+// String is between whom they are, "nobody" for none.
+func (d *Direct) String() string {
+	if d == nil {
+		return "nobody"
+	}
+	return fmt.Sprint(d.Members)
 }
 
 // DirectRoom is the room of the direct messages between some people: "r:dm-" and the first 40

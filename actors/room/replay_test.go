@@ -100,6 +100,7 @@ func newWorld(h *harness.House, n int) *world {
 		h.Enter(with)
 		made := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(owner.TenantID), ubl.OpenDirect{Request: h.Request(owner), With: []ubl.UserID{with.UserID, w.users[1].UserID}})
 		w.name = ubl.RoomName(owner.TenantID, made.RoomID)
+		harness.Must[*ubl.Room](h, w.name, ubl.GetRoom{Who: owner})
 		return w
 	}
 	made := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(owner.TenantID), ubl.CreateRoom{Request: h.Request(owner), Name: fmt.Sprintf("room %d", n)})
