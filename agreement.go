@@ -10,13 +10,23 @@ import (
 // Role is what an Agreement's entry lets a member do.
 type Role string
 
-// Roles. Owners change membership, policy and the Agreement itself.
+// Roles. Owners change membership, policy and the Agreement itself. Rooms have moderators
+// besides, who may what [moderation] says.
 const (
-	RoleOwner  Role = "owner"
-	RoleMember Role = "member"
+	RoleOwner     Role = "owner"
+	RoleModerator Role = "moderator"
+	RoleMember    Role = "member"
 )
 
-// Valid reports whether the role is one of the two.
+// rank orders roles by what they may do.
+func (r Role) rank() int { return slices.Index([]Role{RoleMember, RoleModerator, RoleOwner}, r) }
+
+// Takes reports whether entries of the Agreement can have the role.
+func (a *Agreement) Takes(r Role) bool {
+	return r.Valid() || r == RoleModerator && a.Type == RoomGovernance
+}
+
+// Valid reports whether the role is one of the two that every Agreement has.
 func (r Role) Valid() bool { return r == RoleOwner || r == RoleMember }
 
 // Agreement types of this version.
@@ -302,25 +312,27 @@ func (a *Agreement) PermitsTo(did Did, s Stance, refusal Code) error {
 // Shows is PermitsTo for what is possible after the end too, as reading is.
 func (a *Agreement) Shows(did Did, s Stance, refusal Code) error {
 	switch {
-	case a.Terms.Permit(did, s), s.Role != "" && slices.Contains(rights, did):
+	case a.Terms.Permit(did, s), s.Role != "" && slices.Contains(rights, did), s.Role == RoleModerator && slices.Contains(moderation, did):
 		return nil
 	case s.Role == "":
 		return Errorf(refusal, "the caller has no part in %s", a.ID)
+	case a.Type == RoomGovernance && slices.Contains(moderation, did):
+		return Errorf(CodeForbidden, "only an owner or a moderator may do this")
 	case a.Terms.Permit(did, Stance{Role: RoleOwner, Inside: true}):
 		return Errorf(CodeForbidden, "only an owner may do this")
 	}
 	return Errorf(CodeForbidden, "the Agreement's terms don't permit this to the caller")
 }
 
-// Heir is the person who has been an owner for longest, but for one, or else an
-// entry: who answers for what the Agreement governs when others are gone.
+// Heir is the person of the highest role who has had an entry for longest, but for one: who
+// answers for what the Agreement governs when others are gone.
 func (a *Agreement) Heir(but UserID) (heir Member, ok bool) {
 	for _, m := range a.SortedMembers() {
 		if m.UserID == but || m.IsService {
 			continue
 		}
 		older := m.Role == heir.Role && m.Since < heir.Since
-		if !ok || older || m.Role == RoleOwner && heir.Role != RoleOwner {
+		if !ok || older || m.Role.rank() > heir.Role.rank() {
 			heir, ok = m, true
 		}
 	}

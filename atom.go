@@ -355,10 +355,12 @@ const (
 	DidRoomLeave        Did = "room.leave"
 	DidRoomUpdate       Did = "room.update"
 	DidRoomTrim         Did = "room.trim"
+	DidRoomDescribe     Did = "room.describe"
 	DidSend             Did = "messenger.send"
 	DidEdit             Did = "messenger.edit"
 	DidReact            Did = "messenger.react"
 	DidRedact           Did = "messenger.redact"
+	DidDirectOpen       Did = "messenger.open_direct"
 	DidPin              Did = "messenger.pin"
 
 	DidAgreementPropose  Did = "agreement.propose"
@@ -442,7 +444,7 @@ var dids = []Did{
 	DidDomainClaim, DidDomainVerify, DidDomainRelease,
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke, DidMandateSet, DidAgentConnect, DidAgentRedeem, DidAgentRefresh,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
-	DidRoomUpdate, DidRoomTrim, DidSend, DidEdit, DidReact, DidRedact, DidPin,
+	DidRoomUpdate, DidRoomTrim, DidRoomDescribe, DidSend, DidEdit, DidReact, DidRedact, DidPin, DidDirectOpen,
 	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,

@@ -29,13 +29,14 @@ const (
 	EntryPin        EntryType = "pin"        // marks a message for all, or no longer
 	EntryMembership EntryType = "membership" // who came, went, or has another role
 	EntryProposal   EntryType = "proposal"   // what became of the terms of the room's Agreement
+	EntryRoom       EntryType = "room"       // what the room is called and about, and its rules for messages
 	EntryCall       EntryType = "call"       // a call began or ended; nothing writes it yet
 )
 
 // EntryTypes lists them all.
 func EntryTypes() []EntryType {
 	return []EntryType{
-		EntryMessage, EntryEdit, EntryReaction, EntryRedaction, EntryPin, EntryMembership, EntryProposal, EntryCall,
+		EntryMessage, EntryEdit, EntryReaction, EntryRedaction, EntryPin, EntryMembership, EntryProposal, EntryRoom, EntryCall,
 	}
 }
 
@@ -51,6 +52,7 @@ const (
 	// From the acts that cause them, as entries of these types.
 	ContentMembership = "application/vnd.ubl.membership+json" // {"changes":[…]}
 	ContentProposal   = "application/vnd.ubl.proposal+json"   // {"agreement_id":…,"state":…,"terms_hash":…}
+	ContentRoom       = "application/vnd.ubl.room+json"       // {"name":…,"topic":…}: what has changed
 	ContentCall       = "application/vnd.ubl.call+json"       // {"call_id":…,"state":…}
 )
 
@@ -145,6 +147,12 @@ func MembershipContent(changes ...MemberChange) TypedBody {
 	return TypedBody{Type: ContentMembership, JSON: canonical(MembershipBody{changes})}
 }
 
+// RoomContent is the body of an entry about the room: the members that have changed, as they are
+// now.
+func RoomContent(p RoomDescriptionPatch) TypedBody {
+	return TypedBody{Type: ContentRoom, JSON: canonical(p)}
+}
+
 // ProposalContent is the body of a proposal entry.
 func ProposalContent(b ProposalBody) TypedBody {
 	return TypedBody{Type: ContentProposal, JSON: canonical(b)}
@@ -154,7 +162,7 @@ func ProposalContent(b ProposalBody) TypedBody {
 // that their type of entry has, and no others.
 func OwnContent(kind string) bool {
 	return slices.Contains([]string{
-		ContentText, ContentSystem, ContentReaction, ContentRedaction, ContentPin, ContentMembership, ContentProposal, ContentCall,
+		ContentText, ContentSystem, ContentReaction, ContentRedaction, ContentPin, ContentMembership, ContentProposal, ContentRoom, ContentCall,
 	}, kind)
 }
 

@@ -72,7 +72,7 @@ const (
 var (
 	mandateFree = []Did{"user.whoami", "agreement.get", "tool.search", "tool.describe", "tool.call", "tool.run"}
 	ofPlaces    = []string{"messenger.*", "room.*", "office.*", "container.*", "agreement.*", "tool.*", "user.whoami", "portal.tool.list"}
-	ofTenants   = []Did{DidRoomCreate, DidContainerCreate, DidWorkspaceCreate, "agreement.list", DidToolAccess}
+	ofTenants   = []Did{DidRoomCreate, DidDirectOpen, DidContainerCreate, DidWorkspaceCreate, "agreement.list", DidToolAccess}
 	ofMembers   = []Did{
 		DidRoomInvite, DidRoomRemove, DidRoomMemberUpdate, DidContainerInvite, DidContainerRemove, DidContainerMemberUpdate,
 		DidHeirSet, DidAgreementHeir,

@@ -28,6 +28,33 @@ type RoomPolicy struct {
 	RetentionDays int `json:"retention_days"`
 	// Join is [JoinInvite] or [JoinTenant].
 	Join string `json:"join"`
+	// Posting says who writes messages: [PostingEveryone], which is stored as "",
+	// [PostingModerators] or [PostingThreads].
+	Posting string `json:"posting,omitempty"`
+}
+
+// Who writes messages into a room. Everybody in it reacts, and edits what they wrote, under
+// each of them.
+const (
+	// PostingEveryone lets all members write.
+	PostingEveryone = "everyone"
+	// PostingModerators lets owners and moderators write: the room is for announcements.
+	PostingModerators = "moderators"
+	// PostingThreads is PostingModerators, and all members answer in threads.
+	PostingThreads = "threads"
+)
+
+// MayPost refuses a message of a role, which is in a thread or isn't.
+func (p RoomPolicy) MayPost(role Role, inThread bool) error {
+	switch {
+	case p.Posting == "", role == RoleOwner, role == RoleModerator:
+		return nil
+	case p.Posting == PostingThreads && inThread:
+		return nil
+	case p.Posting == PostingThreads:
+		return Errorf(CodeForbidden, "only owners and moderators begin conversations in this room: answer in a thread")
+	}
+	return Errorf(CodeForbidden, "only owners and moderators write in this room")
 }
 
 // RoomPolicyPatch changes the members that are set.
@@ -35,11 +62,12 @@ type RoomPolicyPatch struct {
 	MaxMessageBytes *int    `json:"max_message_bytes,omitempty"`
 	RetentionDays   *int    `json:"retention_days,omitempty"`
 	Join            *string `json:"join,omitempty"`
+	Posting         *string `json:"posting,omitempty"`
 }
 
 // String tells one patch from another.
 func (p RoomPolicyPatch) String() string {
-	return patchText("max_message_bytes", p.MaxMessageBytes) + patchText("retention_days", p.RetentionDays) + patchText("join", p.Join)
+	return patchText("max_message_bytes", p.MaxMessageBytes) + patchText("retention_days", p.RetentionDays) + patchText("join", p.Join) + patchText("posting", p.Posting)
 }
 
 func patchText[T any](name string, value *T) string {
@@ -69,6 +97,16 @@ func (p RoomPolicy) Apply(patch RoomPolicyPatch) (RoomPolicy, error) {
 		}
 		p.Join = *v
 	}
+	if v := patch.Posting; v != nil {
+		switch *v {
+		case PostingEveryone:
+			p.Posting = ""
+		case PostingModerators, PostingThreads:
+			p.Posting = *v
+		default:
+			return p, Errorf(CodeValidation, "posting is none of %q, %q and %q", PostingEveryone, PostingModerators, PostingThreads)
+		}
+	}
 	return p, nil
 }
 
@@ -84,6 +122,11 @@ type RoomSummary struct {
 	// Status, in answers, is [AgreementEnded] for a room whose Agreement has ended: it can be
 	// read, and nothing more. It is "" for any other, and never stored.
 	Status string `json:"status,omitempty"`
+	// Topic is one line about what the room is for, "" for none.
+	Topic string `json:"topic,omitempty"`
+	// Direct says whose direct messages the room has; nil for any other room. Such a room has
+	// no name of its own: people see it under those of the others.
+	Direct *Direct `json:"direct,omitempty"`
 }
 
 // Room is a room's configuration.
@@ -91,6 +134,8 @@ type Room struct {
 	RoomSummary
 	TenantID TenantID   `json:"tenant_id"`
 	Policy   RoomPolicy `json:"policy"`
+	// Description says more than the topic, in CommonMark; "" for none.
+	Description string `json:"description,omitempty"`
 	// Physics are its Agreement's, fixed when it was founded. Nil from a node of a version before.
 	Physics       *Physics `json:"physics,omitempty"`
 	Heir          UserID   `json:"heir,omitempty"` // see [Agreement.NamedHeir]
@@ -332,6 +377,14 @@ type (
 		Expects
 		Patch RoomPolicyPatch
 	}
+	// DescribeRoom says what a room is called and about. Owners and moderators. Answers *Room.
+	DescribeRoom struct {
+		Request
+		Patch RoomDescriptionPatch
+	}
+	// GetRoomCard reads what the directory shows of a room. Members, and who may join. Answers
+	// *RoomCard.
+	GetRoomCard struct{ Who Identity }
 	// Sweep has a Room apply retention now. The platform only. Answers Head.
 	Sweep struct{ Request }
 )

@@ -49,6 +49,12 @@ type (
 		Details bool
 		After   RoomID
 		Limit   int
+		// Hidden lists direct messages too that the caller has hidden.
+		Hidden bool
+		// Directory lists only rooms that the caller may join and isn't in, whose name or
+		// topic has all the words of Query, with their cards.
+		Directory bool
+		Query     string
 	}
 	// CreateRoom makes a room; its creator owns it. Physics are nil for [RoomPhysics], else of
 	// those that [CheckRoomPhysics] knows. Members. Answers *RoomSummary.
@@ -56,6 +62,13 @@ type (
 		Request
 		Name    string
 		Physics *Physics
+	}
+	// OpenDirect opens the direct messages between the caller and members of the tenant, up to
+	// [MaxDirect] people together: it makes their room where there is none, and shows the caller
+	// again what they have hidden. Members. Answers *RoomSummary.
+	OpenDirect struct {
+		Request
+		With []UserID
 	}
 	// ListMembers lists the tenant's members, or of those whom Only names, if it
 	// names any, the ones that are. Members. Answers []Member, by user id.
@@ -242,6 +255,8 @@ type RoomEntry struct {
 	Messages int64
 	// Read is how far the caller has read, nil where they are no member.
 	Read *ReadState
+	// Card is set in the directory, where the room answered.
+	Card *RoomCard
 	// Failed and FailedWhy say why a member's room gave no details that were asked for.
 	Failed    Code
 	FailedWhy string
@@ -325,6 +340,9 @@ func (ListRooms) Cost() int { return 0 }
 
 // Cost is that of the room, its Agreement and its system message.
 func (CreateRoom) Cost() int { return 3 * writeCost }
+
+// Cost is that of the room, its Agreement and its system message.
+func (c OpenDirect) Cost() int { return (3 + len(c.With)) * writeCost }
 
 // Cost is 0: it reads.
 func (ListMembers) Cost() int { return 0 }

@@ -94,6 +94,11 @@ var rights = []Did{
 	"agreement.get", "container.get", "room.get", "messenger.history", DidAgreementAccept, DidAgreementWithdraw, DidRedact, DidRoomLeave, DidContainerLeave,
 }
 
+// moderation is what a room's moderators may do besides what its terms permit to every entry:
+// say what the room is about, and take members out. They write where only owners and moderators
+// do, and redact what others wrote; the Room decides those.
+var moderation = []Did{DidRoomDescribe, DidRoomRemove}
+
 // Permit says whether the terms permit an act to who has a standing. Nil ones permit nothing.
 func (t *Terms) Permit(did Did, s Stance) bool {
 	if t == nil {

@@ -83,6 +83,8 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidRoomRemove:        {ubl.Fields{room, user}, remove, onRoom},
 		ubl.DidRoomLeave:         {ubl.Fields{room, user}, remove, onRoom},
 		ubl.DidRoomUpdate:        {ubl.Fields{ubl.Str("join", ubl.JoinTenant), bytes, days, room}, op("policy.set", room), onRoom},
+		ubl.DidRoomDescribe:      {ubl.Fields{room}, op("room.describe", room), onRoom},
+		ubl.DidDirectOpen:        {ubl.Fields{room, user}, op("room.show", room, user), onRoom},
 		ubl.DidRoomTrim:          {ubl.Fields{ubl.Int("available_from", 7), room}, op("room.trim", ubl.Int("available_from", 7), ubl.Int("removed", 6), room), onRoom},
 		ubl.DidTenantMemberProve: {ubl.Fields{role, tenant, user}, set, onTenant},
 		ubl.DidPlatformHomeSet:   {ubl.Fields{tenant, user}, op("platform.home.set", tenant, user), onTenant},

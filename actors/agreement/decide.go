@@ -7,8 +7,8 @@ import "ubl"
 
 // Admit is the entry of someone new.
 func Admit(a *ubl.Agreement, m ubl.Member, now ubl.Time) (ubl.Member, error) {
-	if !m.Role.Valid() {
-		return m, errRole()
+	if !a.Takes(m.Role) {
+		return m, errRole(a)
 	}
 	if _, ok := a.Members[m.UserID]; ok {
 		return m, ubl.Errorf(ubl.CodeConflict, "the user is a member already")
@@ -21,8 +21,8 @@ func Admit(a *ubl.Agreement, m ubl.Member, now ubl.Time) (ubl.Member, error) {
 func reassign(a *ubl.Agreement, user ubl.UserID, role ubl.Role) (ubl.Member, error) {
 	m, ok := a.Members[user]
 	switch {
-	case !role.Valid():
-		return m, errRole()
+	case !a.Takes(role):
+		return m, errRole(a)
 	case !ok:
 		return m, errNoMember()
 	case role != ubl.RoleOwner && lastOwner(a, m):
@@ -44,6 +44,8 @@ func removal(a *ubl.Agreement, did ubl.Did, c ubl.RemoveMember, now ubl.Time, re
 	switch last := lastOwner(a, gone); {
 	case !ok:
 		return gone, nil, false, errNoMember()
+	case !c.Expel && outranked(a, did, c, gone):
+		return gone, nil, false, ubl.Errorf(ubl.CodeForbidden, "a moderator takes only members out")
 	case last && !c.Expel:
 		return gone, nil, false, ubl.Errorf(ubl.CodeConflict, "the last owner can't go before making another one")
 	case last || c.Expel && lastPerson(a, gone):
@@ -132,6 +134,12 @@ func mayRemove(a *ubl.Agreement, did ubl.Did, c ubl.RemoveMember, refusal ubl.Co
 	return a.Permits(did, c.Who, refusal)
 }
 
+// outranked reports whether somebody removes another as a moderator, who isn't a plain member.
+func outranked(a *ubl.Agreement, did ubl.Did, c ubl.RemoveMember, gone ubl.Member) bool {
+	s := a.Standing(c.Who)
+	return s.Role == ubl.RoleModerator && c.UserID != c.Who.UserID && gone.Role != ubl.RoleMember && !a.Terms.Permit(did, s)
+}
+
 func lastOwner(a *ubl.Agreement, m ubl.Member) bool {
 	return m.Role == ubl.RoleOwner && a.Owners() == 1
 }
@@ -142,6 +150,11 @@ func lastPerson(a *ubl.Agreement, m ubl.Member) bool {
 	return !m.IsService && !others
 }
 
-func errRole() error { return ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member") }
+func errRole(a *ubl.Agreement) error {
+	if a.Takes(ubl.RoleModerator) {
+		return ubl.Errorf(ubl.CodeValidation, "the role is none of owner, moderator and member")
+	}
+	return ubl.Errorf(ubl.CodeValidation, "the role is neither owner nor member")
+}
 
 func errNoMember() error { return ubl.Errorf(ubl.CodeNotFound, "the user is not a member") }

@@ -15,6 +15,8 @@ import (
 type RoomIndex struct {
 	Room ubl.RoomSummary `json:"room"`
 	Role ubl.Role        `json:"role,omitempty"` // of the member
+	// Hidden: the member doesn't want to see these direct messages before the next one.
+	Hidden bool `json:"hidden,omitempty"`
 }
 
 // Encode is the stored form.
@@ -59,6 +61,10 @@ func JoinableIndexAll() (from, to []byte) { return []byte{'j'}, []byte{'j' + 1} 
 // EndedIndex is the key 'E' room: the room's Agreement has ended. A room that an earlier
 // version ended has none.
 func EndedIndex(r ubl.RoomID) []byte { return append([]byte{'E'}, r...) }
+
+// TitleIndex is the key 'D' room, with a [RoomIndex]: what the room is called and about now, where
+// somebody has changed that. The other indexes have the name of the time when they were written.
+func TitleIndex(r ubl.RoomID) []byte { return append([]byte{'D'}, r...) }
 
 // ContainerMemberIndex is the key 'y' user 0 container: the user is an entry of
 // the container's Agreement.

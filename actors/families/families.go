@@ -43,7 +43,7 @@ var All = List{
 
 // Places are what Tenants need of rooms and containers.
 func Places() tenant.Places {
-	return tenant.Places{Room: room.Found, Container: container.Found, Credit: container.Crediting}
+	return tenant.Places{Room: room.Found, Direct: room.FoundDirect, Container: container.Found, Credit: container.Crediting}
 }
 
 // places are Places where messages can be found.

@@ -61,6 +61,11 @@ func TestAnsweredAgain(t *testing.T) {
 	join = ubl.JoinInvite
 	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{Join: &join}})
 	ask(plans, ubl.RemoveMember{Request: h.Request(cem), UserID: cem.UserID})
+	ask(plans, ubl.DescribeRoom{Request: h.Request(ana), Patch: ubl.RoomDescriptionPatch{Name: new("Plans, new"), Topic: new("next"), Description: new("*All* of it")}})
+	direct := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(ana.TenantID), ubl.OpenDirect{Request: h.Request(ana), With: []ubl.UserID{bob.UserID}})
+	dm := ubl.RoomName(ana.TenantID, direct.RoomID)
+	ask(dm, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})
+	ask(dm, agreement.ShowDirect{Request: h.Request(bob)})
 	ask(plans, ubl.SetHeir{Request: h.Request(ana), Heir: entry})
 	harness.AskTerms(h, ask, plans, ana, bob)
 	ask(plans, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})

@@ -1,6 +1,8 @@
 package room
 
 import (
+	"cmp"
+
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/agreement"
@@ -123,6 +125,9 @@ func (s *State) decideRole(c ubl.SetMember, at actors.Moment) (*plan, error) {
 }
 
 func (s *State) decideRemove(c ubl.RemoveMember, at actors.Moment) (*plan, error) {
+	if s.hides(c) {
+		return s.decideHide(c)
+	}
 	change, err := s.entries().Remove(c, at.Now, ubl.CodeNotAMember, s.private())
 	if err != nil {
 		return nil, err
@@ -194,7 +199,7 @@ func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error
 	}
 	id, was, set, next := s.Summary.RoomID, s.Policy.RetentionDays, s.room(nil), *s
 	set.Policy, next.Policy = policy, policy
-	return &plan{
+	p := &plan{
 		Act: actors.Act{
 			This: ubl.Fields{
 				ubl.Str("join", policy.Join), ubl.Int("max_message_bytes", int64(policy.MaxMessageBytes)),
@@ -207,7 +212,11 @@ func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error
 		Alarms:  []actors.Alarm{next.expiry(s.oldest, 0)},
 		Frees:   policy.RetentionDays > 0 && (was == 0 || policy.RetentionDays < was),
 		Answer:  func(ubl.Receipt) any { return set },
-	}, nil
+	}
+	if policy.Posting != "" || s.Policy.Posting != "" {
+		p.This = append(p.This, ubl.Str("posting", cmp.Or(policy.Posting, ubl.PostingEveryone)))
+	}
+	return p, nil
 }
 
 // joinable sets or clears the index that follows from a policy.

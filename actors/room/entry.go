@@ -242,6 +242,9 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	if err == nil {
 		err = s.mayPost(c, rule)
 	}
+	if err == nil && c.Type == ubl.EntryMessage {
+		err = s.Policy.MayPost(s.Agreement.Members[c.Who.UserID].Role, c.Thread != "")
+	}
 	if err == nil {
 		err = c.ImportedFrom.MayImport(c.Who, s.Agreement.Members[c.Who.UserID].Role, at.Now)
 	}
@@ -297,6 +300,9 @@ func (s *State) mayPost(c *posted, rule entryRule) error {
 	case !rule.mine || c.target.author() == c.Who.UserID:
 		return nil
 	case rule.keepers:
+		if s.Agreement.Members[c.Who.UserID].Role == ubl.RoleModerator {
+			return nil
+		}
 		return s.shows(ubl.DidRoomUpdate, c.Who)
 	}
 	return ubl.Errorf(ubl.CodeForbidden, "only the author of a message may edit it")

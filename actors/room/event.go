@@ -26,6 +26,12 @@ type event struct {
 	// Sealed: nobody was left, and the timeline so far stays closed for good, to an Heir
 	// as well.
 	Sealed bool `json:"sealed,omitempty"`
+	// Members are those of direct messages, by user id: room.create, where Member is its maker.
+	Members []ubl.Member `json:"members,omitempty"`
+	// About is what room.describe has changed.
+	About *ubl.RoomDescriptionPatch `json:"about,omitempty"`
+	// Hides says that Member has hidden direct messages, or shows them again, and stays.
+	Hides *bool `json:"hides,omitempty"`
 	// LastSeq is the room's when the event was decided, for answering a retry.
 	LastSeq int64 `json:"last_seq,omitempty"`
 	// RoomSeq is that of the entry which the act has in the timeline; 0 for none, as in all
@@ -41,7 +47,7 @@ type event struct {
 // step reports whether the event is a step of the Agreement's history. Who may join is a part
 // of its terms.
 func (e event) step() bool {
-	return e.Member != nil || e.Did == ubl.DidAgreementEnd || e.Amendment != nil || e.Joins
+	return e.Member != nil && e.Hides == nil || e.Did == ubl.DidAgreementEnd || e.Amendment != nil || e.Joins
 }
 
 // newest is the room's last number behind the event.

@@ -14,7 +14,7 @@ type plan = actors.Plan[event]
 // kind is the family: all but what it reads.
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
-		Spaces: "AEgjmQRTuvwz",
+		Spaces: "ADEgjmQRTuvwz",
 		Name:   "room", Version: eventVersion, Place: events, Items: messages,
 		Unknown: func() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such room") },
 		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Told: told, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,
@@ -40,6 +40,8 @@ func kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidHeirSet, agreement.SetHeirContent, (*State).decideSetHeir),
 			actors.On(ubl.DidAgreementHeir, agreement.InheritContent, (*State).decideHeir).Frees(),
 			actors.On(ubl.DidRoomUpdate, policyContent, (*State).decidePolicy),
+			actors.On(ubl.DidRoomDescribe, aboutContent, (*State).decideDescribe),
+			actors.On(ubl.DidDirectOpen, nil, (*State).decideShow),
 			actors.On(ubl.DidAgreementPropose, agreement.ProposeContent, (*State).decidePropose),
 			actors.On(ubl.DidAgreementAccept, agreement.AcceptContent, (*State).decideAccept),
 			actors.On(ubl.DidAgreementWithdraw, agreement.WithdrawContent, (*State).decideWithdraw).Frees(),
@@ -117,10 +119,19 @@ func tell(s *State, e event) []ubl.Event {
 	member := func(kind string, m *ubl.Member) ubl.Event {
 		return ubl.Event{Kind: kind, RoomID: id, UserID: m.UserID, Payload: ubl.MemberPayload(m.UserID, m.Role)}
 	}
+	if e.Hides != nil { // they are a member still
+		return nil
+	}
 	switch e.Did {
 	case ubl.DidRoomCreate:
-		return []ubl.Event{{Kind: ubl.EventRoomCreated, RoomID: id, UserID: e.By, Payload: ubl.RoomCreatedPayload(*e.Room)}}
-	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidAgreementHeir:
+		events := []ubl.Event{{Kind: ubl.EventRoomCreated, RoomID: id, UserID: e.By, Payload: ubl.RoomCreatedPayload(*e.Room)}}
+		for i := range e.Members {
+			if m := &e.Members[i]; m.UserID != e.By {
+				events = append(events, member(ubl.EventMemberJoined, m))
+			}
+		}
+		return events
+	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidDirectOpen, ubl.DidAgreementHeir:
 		return []ubl.Event{member(ubl.EventMemberJoined, e.Member)}
 	case ubl.DidRoomLeave, ubl.DidRoomRemove:
 		events := []ubl.Event{member(ubl.EventMemberLeft, e.Member)}

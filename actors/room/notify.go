@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ubl"
@@ -123,7 +122,7 @@ func (n notifier) messages(snap ubl.Snapshot, room ubl.RoomID, list []actors.Ent
 		if entry.Type != ubl.EntryMessage || entry.SentAt < since {
 			continue
 		}
-		m := heard{seq: e.Seq, News: ubl.News{RoomID: room, Seq: seq, MsgID: entry.ID, Author: entry.AuthorID, Direct: direct(room)}}
+		m := heard{seq: e.Seq, News: ubl.News{RoomID: room, Seq: seq, MsgID: entry.ID, Author: entry.AuthorID, Direct: room.IsDirect()}}
 		if entry.Body != nil && entry.Body.Type == ubl.ContentText {
 			var body ubl.Body
 			if err := json.Unmarshal(entry.Body.JSON, &body); err != nil {
@@ -203,7 +202,3 @@ func (n notifier) hand(ctx context.Context, m heard, l listener) error {
 	_, err = n.Ask.Ask(ctx, ubl.PersonName(n.Name.Group().Tenant, l.user), ubl.Notify{Request: req, News: news})
 	return err
 }
-
-// direct reports whether a room is a conversation of a few people, by its id: no name of a room
-// makes one with a dot.
-func direct(id ubl.RoomID) bool { return strings.HasPrefix(string(id), "r:dm.") }

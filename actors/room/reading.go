@@ -91,6 +91,7 @@ func (s *State) reads(seq int64, by ubl.UserID, mentions []ubl.Mention, thread [
 
 // news is what becomes of marks by an entry, and notes where it isn't any.
 func (s *State) news(p *plan, e *post, mentions []ubl.Mention, thread []ubl.UserID) (list []marked) {
+	s.showing(p)
 	if !e.said || e.thread != "" {
 		p.Records = append(p.Records, s.quiet(e.seq))
 	}

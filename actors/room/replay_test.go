@@ -50,6 +50,8 @@ func TestStateIsDerived(t *testing.T) {
 			"terms":  w.terms,
 			"sweep":  w.sweep,
 			"end":    w.end,
+			"about":  w.about,
+			"show":   w.show,
 			"": func(rt *rapid.T) {
 				h.Alarms() // messages that retention removes meanwhile would be a difference
 				live, loaded := h.Pair(rt, w.name)
@@ -65,6 +67,9 @@ func TestStateIsDerived(t *testing.T) {
 					rt.Fatalf("replayed state differs\n got %s\nwant %s", all, want)
 				}
 				filled.Look(live.State)
+				if a := live.State.Agreement; a.Owners() == 0 && a.SealedAt == nil && live.State.Summary.Direct == nil {
+					rt.Fatalf("nobody owns the room, and it isn't sealed: %+v", a.Members)
+				}
 				restored = max(restored, harness.Saved(t, h.Engine, w.name, append([]byte{'i', 4}, w.name.Local()...)))
 			},
 		})
@@ -90,6 +95,14 @@ func newWorld(h *harness.House, n int) *world {
 		w.users = append(w.users, u)
 	}
 	owner := w.users[0]
+	if n%4 == 0 { // direct messages, of others each time
+		with := harness.User(fmt.Sprintf("friend%d@example.com", n))
+		h.Enter(with)
+		made := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(owner.TenantID), ubl.OpenDirect{Request: h.Request(owner), With: []ubl.UserID{with.UserID, w.users[1].UserID}})
+		w.name = ubl.RoomName(owner.TenantID, made.RoomID)
+		harness.Must[*ubl.Room](h, w.name, ubl.GetRoom{Who: owner})
+		return w
+	}
 	made := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(owner.TenantID), ubl.CreateRoom{Request: h.Request(owner), Name: fmt.Sprintf("room %d", n)})
 	w.name = ubl.RoomName(owner.TenantID, made.RoomID)
 	harness.Must[*ubl.Room](h, w.name, ubl.GetRoom{Who: owner})
@@ -239,8 +252,20 @@ func (w *world) role(rt *rapid.T) {
 func (w *world) policy(rt *rapid.T) {
 	days := rapid.IntRange(-1, 3).Draw(rt, "days")
 	join := rapid.SampledFrom([]string{ubl.JoinInvite, ubl.JoinTenant, "anyone"}).Draw(rt, "join")
-	w.ask(ubl.SetRoomPolicy{Request: w.request(rt), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, Join: &join}})
+	posting := rapid.SampledFrom([]string{ubl.PostingEveryone, ubl.PostingEveryone, ubl.PostingModerators, ubl.PostingThreads}).Draw(rt, "posting")
+	w.ask(ubl.SetRoomPolicy{Request: w.request(rt), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, Join: &join, Posting: &posting}})
 }
+
+// about says what the room is called and about.
+func (w *world) about(rt *rapid.T) {
+	text := func(label string) *string {
+		return rapid.SampledFrom([]*string{nil, new(""), new("plans"), new("more\nof it")}).Draw(rt, label)
+	}
+	w.ask(ubl.DescribeRoom{Request: w.request(rt), Patch: ubl.RoomDescriptionPatch{Name: text("name"), Topic: text("topic"), Description: text("description")}})
+}
+
+// show opens direct messages again.
+func (w *world) show(rt *rapid.T) { w.ask(agreement.ShowDirect{Request: w.request(rt)}) }
 
 func (w *world) sweep(rt *rapid.T) {
 	w.h.Clock.Add(time.Duration(rapid.IntRange(0, 48).Draw(rt, "hours")) * time.Hour)

@@ -26,11 +26,11 @@ func Family(read ubl.Reader) actors.Family {
 			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{},
 			ubl.ReadThread{}, ubl.MarkRead{}, ubl.ListReaders{}, ubl.PrepareAttachment{}, ubl.ListRoomFiles{}, ubl.GetRoomFile{},
 			ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{},
-			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{},
+			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{}, ubl.DescribeRoom{}, ubl.GetRoomCard{},
 		},
 		Answers: []any{
 			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
-			(*ubl.ThreadPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil),
+			(*ubl.ThreadPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil), (*ubl.RoomCard)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -157,7 +157,13 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		t.Reply(agreement.SuccessionOf(&r.State.Agreement.Agreement))
 	case ubl.Sweep:
 		r.sweep(t, c)
+	case ubl.GetRoomCard:
+		r.card(t, c)
 	case ubl.RemoveMember:
+		if r.State.hides(c) { // who stays a member, and so do their agents
+			r.Change(t, c)
+			return
+		}
 		r.ChangeThen(t, c, func(ctx context.Context, answer any) (any, error) {
 			return agreement.FollowAgents(ctx, r.Ask, r.Name, c, answer)
 		})
@@ -195,7 +201,8 @@ func (r *Room) shown(t *actors.Turn, who ubl.Identity, at ubl.AsOf, show func(*S
 // outcome is what a caller is answered for an event. Where that is the whole room or
 // record, the events up to this one are replayed, so that it is what was answered then.
 func (r *Room) outcome(ctx context.Context, e event) (any, error) {
-	if e.Did != ubl.DidRoomUpdate && e.Did != ubl.DidAgreementEnd && e.Amendment == nil {
+	of := e.Did == ubl.DidRoomUpdate || e.Did == ubl.DidRoomDescribe
+	if !of && e.Did != ubl.DidAgreementEnd && e.Amendment == nil {
 		return e.Member, nil
 	}
 	s, err := r.AsOf(ctx, e.N)
@@ -203,7 +210,7 @@ func (r *Room) outcome(ctx context.Context, e event) (any, error) {
 		return nil, err
 	}
 	s.Head.LastSeq = e.LastSeq
-	if e.Did == ubl.DidRoomUpdate {
+	if of {
 		return s.room(nil), nil
 	}
 	return s.Agreement.View(nil), nil

@@ -47,11 +47,11 @@ func (f finder) find(ctx context.Context, ask ubl.Asker, of ubl.Group, c ubl.Sea
 	hits := &ubl.MessageHits{Hits: []*ubl.MessageHit{}}
 	limit, after := c.Page(), c.After
 	for range searchRounds {
-		found, err := f.search.FindMessages(ctx, of, q, in, c.Sort, after, limit-len(hits.Hits))
+		hit, err := f.search.FindMessages(ctx, of, q, in, c.Sort, after, limit-len(hits.Hits))
 		if err != nil {
 			return nil, err
 		}
-		list, err := f.lookUp(ctx, ask, of, c.Who, q, found.Matches)
+		list, err := f.lookUp(ctx, ask, of, c.Who, q, hit.Matches)
 		if err != nil {
 			return nil, err
 		}
@@ -59,10 +59,10 @@ func (f finder) find(ctx context.Context, ask ubl.Asker, of ubl.Group, c ubl.Sea
 			h.RoomName = names[h.Place.RoomID]
 			hits.Hits = append(hits.Hits, h)
 		}
-		if hits.Next = ""; !found.More {
+		if hits.Next = ""; !hit.More {
 			break
 		}
-		after = found.Matches[len(found.Matches)-1].After
+		after = hit.Matches[len(hit.Matches)-1].After
 		if hits.Next = after; len(hits.Hits) >= limit {
 			break
 		}
@@ -106,7 +106,7 @@ func (f finder) lookUp(ctx context.Context, ask ubl.Asker, of ubl.Group, who ubl
 	}
 	shown := map[key]*ubl.MessageHit{}
 	for _, id := range order {
-		list, err := ubl.Ask[[]*found](ctx, ask, ubl.RoomName(of.Tenant, id), lookUp{Who: who, Seqs: asked[id]})
+		list, err := ubl.Ask[[]*hit](ctx, ask, ubl.RoomName(of.Tenant, id), lookUp{Who: who, Seqs: asked[id]})
 		switch ubl.CodeOf(err) {
 		case "":
 		case ubl.CodeNotAMember, ubl.CodeForbidden, ubl.CodeNotFound:
@@ -131,7 +131,7 @@ func (f finder) lookUp(ctx context.Context, ask ubl.Asker, of ubl.Group, who ubl
 }
 
 // hit is a message that is still one, nil for any other.
-func (f finder) hit(q *ubl.MessageQuery, m *found) *ubl.MessageHit {
+func (f finder) hit(q *ubl.MessageQuery, m *hit) *ubl.MessageHit {
 	snippet, marks, ok := f.search.MatchMessage(q, m.text)
 	switch {
 	case !ok, slices.Contains(q.Has, ubl.HasLink) && !ubl.HasLinks(m.text), slices.Contains(q.Has, ubl.HasFile) && !m.files:
@@ -144,7 +144,7 @@ func (f finder) hit(q *ubl.MessageQuery, m *found) *ubl.MessageHit {
 }
 
 // lookUp asks a room for messages as they read now. Who may read its history. Only a search
-// on this node asks it. Answers []*found.
+// on this node asks it. Answers []*hit.
 type lookUp struct {
 	Who  ubl.Identity
 	Seqs []int64
@@ -153,8 +153,8 @@ type lookUp struct {
 // Cost is 0: it reads.
 func (lookUp) Cost() int { return 0 }
 
-// found is a message, and where it is.
-type found struct {
+// hit is a message, and where it is.
+type hit struct {
 	current
 	place ubl.Place
 }
@@ -162,7 +162,7 @@ type found struct {
 func (r *Room) lookUp(t *actors.Turn, c lookUp) {
 	head := r.State.head()
 	t.Read(r.State.shows("messenger.history", c.Who), func(ctx context.Context) (any, error) {
-		var list []*found
+		var list []*hit
 		err := r.Read.View(ctx, r.group, func(snap ubl.Snapshot) error {
 			list = list[:0]
 			for _, seq := range c.Seqs {
@@ -177,7 +177,7 @@ func (r *Room) lookUp(t *actors.Turn, c lookUp) {
 				if m.entry.Thread != nil {
 					place.Thread = *m.entry.Thread
 				}
-				list = append(list, &found{*m, place})
+				list = append(list, &hit{*m, place})
 			}
 			return nil
 		})

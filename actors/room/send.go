@@ -56,6 +56,9 @@ func (s *State) decideSend(c *sending, at actors.Moment) (*plan, error) {
 	if err == nil {
 		err = c.err
 	}
+	if err == nil {
+		err = s.Policy.MayPost(s.Agreement.Members[c.Who.UserID].Role, c.Thread != "")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,11 @@ import (
 // State is what a Room decides by. It is the same after replaying the stored
 // events as it was before a crash.
 type State struct {
-	Summary   ubl.RoomSummary
-	Policy    ubl.RoomPolicy
-	Agreement agreement.Kept
+	Summary ubl.RoomSummary
+	Policy  ubl.RoomPolicy
+	// Description is what the room is about.
+	Description string
+	Agreement   agreement.Kept
 	// Past holds everyone who ever was a member and was not shut out of the
 	// tenant, so that nobody is welcomed twice.
 	Past map[ubl.UserID]bool
@@ -23,6 +25,9 @@ type State struct {
 	Marks marks
 	// FileBytes is how many bytes the files of all messages are.
 	FileBytes int64
+	// Away are the members who have hidden these direct messages, each with the room_seq of the
+	// newest entry then.
+	Away map[ubl.UserID]int64
 	// Events counts the events.
 	Events int64
 	Head   ubl.Head
@@ -41,6 +46,10 @@ func (s *State) apply(e event) {
 	if e.step() {
 		s.Agreement.Changed()
 	}
+	if e.Hides != nil {
+		s.veil(e)
+		return
+	}
 	switch e.Did {
 	case ubl.DidRoomCreate:
 		s.Summary, s.Policy = *e.Room, *e.Policy
@@ -48,8 +57,12 @@ func (s *State) apply(e event) {
 		s.Head.AvailableFrom = 1
 		s.Past, s.Marks = make(map[ubl.UserID]bool), make(marks)
 		s.Agreement.Agreement = governance(e)
-		s.set(*e.Member)
-	case ubl.DidRoomJoin, ubl.DidRoomInvite:
+		for _, m := range e.founders() {
+			s.set(m)
+		}
+	case ubl.DidRoomDescribe:
+		s.describe(*e.About)
+	case ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidDirectOpen:
 		s.set(*e.Member)
 		s.arrive(e.Member.UserID, e)
 	case ubl.DidRoomMemberUpdate:
@@ -84,8 +97,10 @@ func (s *State) remove(e event) {
 	}
 	s.Agreement.Remove(e.Member.UserID)
 	delete(s.Marks, e.Member.UserID)
+	delete(s.Away, e.Member.UserID)
 	for _, m := range e.swept {
 		delete(s.Marks, m.UserID)
+		delete(s.Away, m.UserID)
 	}
 	if e.Sealed {
 		s.Agreement.Seal(e.At)
@@ -147,7 +162,7 @@ func (s *State) room(asOf *ubl.Receipt) *ubl.Room {
 	}
 	physics := *s.Agreement.Physics
 	return &ubl.Room{
-		RoomSummary: summary, TenantID: s.Agreement.TenantID, Policy: s.Policy, Physics: &physics, Heir: s.Agreement.NamedHeir,
+		RoomSummary: summary, TenantID: s.Agreement.TenantID, Policy: s.Policy, Description: s.Description, Physics: &physics, Heir: s.Agreement.NamedHeir,
 		LastSeq: s.Head.LastSeq, AvailableFrom: s.head().AvailableFrom, AsOf: asOf,
 	}
 }

@@ -59,6 +59,7 @@ func TestAnsweredAgain(t *testing.T) {
 
 	ask(home, ubl.SetTenantMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
 	ask(home, ubl.CreateRoom{Request: h.Request(ana), Name: " plans "})
+	ask(home, ubl.OpenDirect{Request: h.Request(ana), With: []ubl.UserID{ana.UserID}})
 	made := ask(home, ubl.CreateContainer{Request: h.Request(ana), Kind: "workspace", Name: "drafts"}).(*ubl.ContainerMade)
 	if made.Receipt.Seq == 0 || made.Container.Name != "drafts" {
 		t.Errorf("the workspace is answered %+v", made)

@@ -18,6 +18,7 @@ import (
 // families passes their own.
 type Places struct {
 	Room      func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, physics ubl.Physics, random io.Reader) (*actors.Append, error)
+	Direct    func(req ubl.Request, tenant ubl.TenantID, room ubl.RoomSummary, policy ubl.RoomPolicy, members []ubl.Member, random io.Reader) (*actors.Append, error)
 	Container func(req ubl.Request, tenant ubl.TenantID, kind ubl.Kind, container ubl.ContainerSummary) (*actors.Append, error)
 	Credit    func(req ubl.Request, amount int64) ubl.Command
 	// Messages finds messages in rooms that the caller is in; nil where there is no search.
@@ -40,7 +41,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 		Unplaced: true, // it has its own record of an agent's mandate
 		Commands: []ubl.Command{
 			ubl.Enter{}, ubl.GetTenant{}, ubl.GetContainer{}, ubl.SetDefaults{}, ubl.GetAgreement{}, ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{}, ubl.EndAgreement{},
-			ubl.ListRooms{}, ubl.CreateRoom{}, ubl.SweepRooms{}, ubl.NameHeir{}, ubl.ListSealed{},
+			ubl.ListRooms{}, ubl.CreateRoom{}, ubl.OpenDirect{}, ubl.SweepRooms{}, ubl.NameHeir{}, ubl.ListSealed{},
 			ubl.ListMembers{}, ubl.ListFormer{}, ubl.FindMember{}, ubl.SetTenantMember{}, ubl.RemoveTenantMember{}, ubl.ProveMember{},
 			ubl.CreateServiceToken{}, ubl.RenewServiceToken{}, ubl.RevokeServiceToken{}, ubl.ListServiceTokens{}, ubl.CheckServiceToken{},
 			ubl.SetMandate{}, ubl.ConnectAgent{}, ubl.RedeemAgentCode{}, ubl.RefreshAgent{}, ubl.RevokeAgent{}, ubl.CheckAgent{},
@@ -101,6 +102,7 @@ func (with makers) kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidPasskeyRegister, registerContent, (*State).decideRegister),
 			actors.On(ubl.DidPasskeyRemove, removePasskeyContent, (*State).decideRemovePasskey).Frees(),
 			actors.On(ubl.DidRoomCreate, roomContent, with.decideRoom),
+			actors.On(ubl.DidRoomCreate, directContent, with.decideDirect),
 			actors.On(ubl.DidKindSet, kindContent, with.decideKind),
 			actors.On(ubl.DidKindRemove, noKindContent, (*State).decideNoKind),
 			actors.OnNamed(with.making, with.containerContent, with.decideContainer),

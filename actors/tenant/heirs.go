@@ -38,8 +38,8 @@ func (s *State) governedBy(id ubl.AgreementID) ubl.Name {
 			return ubl.ContainerName(s.id(), container)
 		}
 	}
-	for room := range s.Rooms {
-		if ubl.RoomAgreement(room) == id {
+	for room, r := range s.Rooms {
+		if r.Direct == nil && ubl.RoomAgreement(room) == id {
 			return ubl.RoomName(s.id(), room)
 		}
 	}
@@ -106,6 +106,9 @@ func (x *Tenant) listSealed(t *actors.Turn, c ubl.ListSealed) {
 func (s *State) places() map[ubl.Name]ubl.SealedPlace {
 	all := make(map[ubl.Name]ubl.SealedPlace, len(s.Rooms)+len(s.Containers))
 	for id, r := range s.Rooms {
+		if r.Direct != nil { // nobody reads them whom they weren't between
+			continue
+		}
 		all[ubl.RoomName(s.id(), id)] = ubl.SealedPlace{ID: string(id), Name: r.Name}
 	}
 	for id, c := range s.Containers {

@@ -25,6 +25,9 @@ func (with makers) decideRoom(s *State, c ubl.CreateRoom, at actors.Moment) (*pl
 	if err := with.quota.Within(ubl.QuotaRooms, len(s.Rooms)); err != nil {
 		return nil, err
 	}
+	if room.RoomID.IsDirect() {
+		return nil, ubl.Errorf(ubl.CodeValidation, "the name leads to an id of direct messages: choose another one")
+	}
 	if _, taken := s.Rooms[room.RoomID]; taken {
 		return nil, ubl.Errorf(ubl.CodeConflict, "there is a room with that id: choose another name")
 	}
@@ -37,14 +40,16 @@ func (with makers) decideRoom(s *State, c ubl.CreateRoom, at actors.Moment) (*pl
 
 // room plans a room's entry in the directory, with the Room's own first records.
 func (with makers) room(tenant ubl.Tenant, req ubl.Request, room ubl.RoomSummary, physics ubl.Physics, random io.Reader) (*plan, error) {
-	policy := ubl.RoomPolicy{
-		MaxMessageBytes: tenant.Defaults.MaxMessageBytes, RetentionDays: tenant.Defaults.RetentionDays, Join: ubl.JoinInvite,
-	}
-	founding, err := with.found.Room(req, tenant.TenantID, room, policy, physics, random)
+	founding, err := with.found.Room(req, tenant.TenantID, room, policyOf(tenant), physics, random)
 	if err != nil {
 		return nil, err
 	}
 	return &plan{Founding: founding, Event: event{Room: &room}}, nil
+}
+
+// policyOf is what a new room of the tenant begins with.
+func policyOf(tenant ubl.Tenant) ubl.RoomPolicy {
+	return ubl.RoomPolicy{MaxMessageBytes: tenant.Defaults.MaxMessageBytes, RetentionDays: tenant.Defaults.RetentionDays, Join: ubl.JoinInvite}
 }
 
 // mayCreate refuses who may not make a room or a container of the name.
@@ -64,7 +69,7 @@ func (x *Tenant) listRooms(t *actors.Turn, c ubl.ListRooms) {
 	_, err := x.State.member(c.Who)
 	mandate := x.State.mandateOf(c.Who.UserID)
 	t.Read(err, func(ctx context.Context) (any, error) {
-		list, err := x.roomsOf(ctx, c.Who.UserID)
+		list, err := x.roomsOf(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -75,6 +80,9 @@ func (x *Tenant) listRooms(t *actors.Turn, c ubl.ListRooms) {
 			return nil, err
 		}
 		for i := range list {
+			if c.Directory {
+				x.cardOf(ctx, c.Who, &list[i])
+			}
 			if c.Details && list[i].Member {
 				x.detail(ctx, c.Who, &list[i])
 			}
@@ -110,7 +118,7 @@ func pageOf(list []ubl.RoomEntry, after ubl.RoomID, limit int) []ubl.RoomEntry {
 }
 
 // roomsOf reads the indexes of members, of what may be joined and of what has ended.
-func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry, error) {
+func (x *Tenant) roomsOf(ctx context.Context, c ubl.ListRooms) ([]ubl.RoomEntry, error) {
 	list := []ubl.RoomEntry{}
 	seen := make(map[ubl.RoomID]bool)
 	var bad error
@@ -122,13 +130,16 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 		if !seen[entry.Room.RoomID] {
 			member := entry.Role != ""
 			seen[entry.Room.RoomID] = true
+			if entry.Hidden && !c.Hidden {
+				return true
+			}
 			entry.Room.Name = cmp.Or(ubl.ShownName(entry.Room.Name), string(entry.Room.RoomID))
 			list = append(list, ubl.RoomEntry{RoomSummary: entry.Room, Member: member})
 		}
 		return true
 	}
 	err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
-		from, to := agreement.MemberIndexOf(user)
+		from, to := agreement.MemberIndexOf(c.Who.UserID)
 		if err := snap.Ascend(from, to, add); err != nil {
 			return err
 		}
@@ -144,9 +155,15 @@ func (x *Tenant) roomsOf(ctx context.Context, user ubl.UserID) ([]ubl.RoomEntry,
 			if ended != nil {
 				list[i].Status = ubl.AgreementEnded
 			}
+			if err := entitle(snap, &list[i]); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
+	if c.Directory {
+		list = slices.DeleteFunc(list, func(e ubl.RoomEntry) bool { return e.Member || e.Status != "" || !matches(e.RoomSummary, c.Query) })
+	}
 	slices.SortFunc(list, func(a, b ubl.RoomEntry) int { return cmp.Compare(a.RoomID, b.RoomID) })
 	return list, errors.Join(err, bad)
 }

@@ -41,7 +41,7 @@ func (x *Tenant) searchMessages(t *actors.Turn, c ubl.SearchMessages) {
 	}
 	mandate := x.State.mandateOf(c.Who.UserID)
 	t.Read(err, func(ctx context.Context) (any, error) {
-		rooms, err := x.roomsOf(ctx, c.Who.UserID)
+		rooms, err := x.roomsOf(ctx, ubl.ListRooms{Who: c.Who, Hidden: true})
 		if err != nil {
 			return nil, err
 		}

@@ -93,6 +93,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.listRooms(t, c)
 	case ubl.SearchMessages:
 		x.searchMessages(t, c)
+	case ubl.OpenDirect:
+		x.openDirect(t, c)
 	case ubl.ListMembers:
 		x.listMembers(t, c)
 	case ubl.ListFormer:

@@ -24,6 +24,7 @@ type cli struct {
 
 	Rooms   roomsCmd   `cmd:"" group:"Rooms and messages" help:"List rooms."`
 	Room    roomCmd    `cmd:"" group:"Rooms and messages" help:"Make, join, leave and end rooms."`
+	Dm      dmCmd      `cmd:"" group:"Rooms and messages" help:"Open the direct messages with people, or write one."`
 	Send    sendCmd    `cmd:"" group:"Rooms and messages" help:"Send a message."`
 	History historyCmd `cmd:"" group:"Rooms and messages" help:"Read a room's messages."`
 	Tail    tailCmd    `cmd:"" group:"Rooms and messages" help:"Follow a room."`
@@ -118,7 +119,8 @@ var examples = map[string][]string{
 	"key list":   {"ubl key list"},
 	"send":       {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
 	"tail":       {"ubl tail general", "ubl tail general --from 0 --json"},
-	"rooms":      {"ubl rooms"},
+	"rooms":      {"ubl rooms", `ubl rooms --directory "launch plans"`},
+	"dm":         {`ubl dm eve@example.com "good morning"`, "ubl dm eve@example.com bob@example.com"},
 	"show":       {"ubl show general", "ubl show r:plans --as-of 2026-01-31T12:00:00Z", "ubl show a:tenant:t:example.com --as-of 4711 --json"},
 	"members":    {"ubl members", "ubl members --former", "ubl members --json"},
 	"servers":    {"ubl servers", "ubl servers --json"},
@@ -147,7 +149,8 @@ var examples = map[string][]string{
 	"notify forget":   {"ubl notify forget n:00112233445566778899"},
 
 	"room list":          {`ubl room list`},
-	"room create":        {`ubl room create "Launch plans"`, `ubl room create Board --join tenant --keep 365`},
+	"room create":        {`ubl room create "Launch plans"`, `ubl room create Board --join tenant --keep 365`, `ubl room create News --posting threads`},
+	"room describe":      {`ubl room describe plans --topic "What comes next"`, `ubl room describe plans --name Launch`},
 	"room join":          {`ubl room join plans`},
 	"room leave":         {`ubl room leave plans`},
 	"room archive":       {`ubl room archive plans --yes`},

@@ -77,6 +77,11 @@ func saysOf(ctx context.Context, from *people, e *ubl.Entry) string {
 		_ = e.Body.Read(ubl.ContentProposal, &b)
 		return "* " + becameOf(b)
 	}
+	if e.Type == ubl.EntryRoom {
+		var b ubl.RoomDescriptionPatch
+		_ = e.Body.Read(ubl.ContentRoom, &b)
+		return "* " + aboutOf(b)
+	}
 	return fmt.Sprintf("* (%s of %s)", e.Type, e.Body.Type)
 }
 
@@ -113,4 +118,22 @@ func becameOf(b ubl.ProposalBody) string {
 		return "ends the room's Agreement"
 	}
 	return fmt.Sprintf("(%s)", b.State)
+}
+
+// aboutOf is what an entry's author says about the room.
+func aboutOf(b ubl.RoomDescriptionPatch) string {
+	var said []string
+	for _, one := range []struct {
+		what string
+		text *string
+	}{{"name", b.Name}, {"topic", b.Topic}, {"description", b.Description}} {
+		switch {
+		case one.text == nil:
+		case *one.text == "":
+			said = append(said, "takes the "+one.what+" away")
+		default:
+			said = append(said, "sets the "+one.what+" to "+*one.text)
+		}
+	}
+	return strings.Join(said, ", ")
 }

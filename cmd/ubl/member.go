@@ -14,7 +14,7 @@ type memberCmd struct {
 	List   memberListCmd   `cmd:"" help:"List the members of the tenant, a room or a container."`
 	Add    memberAddCmd    `cmd:"" help:"Add a member of the tenant to a room or a container."`
 	Remove memberRemoveCmd `cmd:"" help:"Remove somebody from a room or a container, or shut them out of the tenant."`
-	Role   memberRoleCmd   `cmd:"" help:"Make somebody an owner or a member."`
+	Role   memberRoleCmd   `cmd:"" help:"Make somebody an owner, a moderator of a room, or a member."`
 }
 
 // place is where somebody is a member: the tenant unless a flag says otherwise.
@@ -188,7 +188,7 @@ type memberRoleCmd struct {
 	remote
 	format
 	whom
-	Role string `arg:"" enum:"member,owner" help:"member or owner."`
+	Role string `arg:"" enum:"member,moderator,owner" help:"member or owner; in a room moderator, too."`
 	place
 }
 
@@ -206,5 +206,5 @@ func (c *memberRoleCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.say(p.out, answer, "%s is %s of %s", c.Member, map[string]string{"owner": "an owner", "member": "a member"}[c.Role], called)
+	return c.say(p.out, answer, "%s is %s of %s", c.Member, map[string]string{"owner": "an owner", "moderator": "a moderator", "member": "a member"}[c.Role], called)
 }

@@ -11,19 +11,21 @@ import (
 
 // roomCmd makes rooms, and goes in and out.
 type roomCmd struct {
-	List    roomsCmd       `cmd:"" help:"List the rooms that you are in, and those that you may join."`
-	Create  roomCreateCmd  `cmd:"" help:"Make a room, which you own."`
-	Join    roomJoinCmd    `cmd:"" help:"Join a room that everyone of the tenant may join."`
-	Leave   roomLeaveCmd   `cmd:"" help:"Leave a room."`
-	Archive roomArchiveCmd `cmd:"" help:"End a room for good: its members can still read it, and nobody writes any more."`
+	List     roomsCmd        `cmd:"" help:"List the rooms that you are in, and those that you may join."`
+	Create   roomCreateCmd   `cmd:"" help:"Make a room, which you own."`
+	Describe roomDescribeCmd `cmd:"" help:"Say what a room is called and about."`
+	Join     roomJoinCmd     `cmd:"" help:"Join a room that everyone of the tenant may join."`
+	Leave    roomLeaveCmd    `cmd:"" help:"Leave a room."`
+	Archive  roomArchiveCmd  `cmd:"" help:"End a room for good: its members can still read it, and nobody writes any more."`
 }
 
 type roomCreateCmd struct {
 	remote
 	format
-	Name string `arg:"" help:"What to call it; the id follows from that."`
-	Join string `default:"invite" enum:"invite,tenant" help:"Who may join: invite is whom an owner adds, tenant everyone." config:"-"`
-	Keep int    `help:"For how many days messages are kept; 0 for ever." placeholder:"DAYS" config:"-"`
+	Name    string `arg:"" help:"What to call it; the id follows from that."`
+	Join    string `default:"invite" enum:"invite,tenant" help:"Who may join: invite is whom an owner adds, tenant everyone." config:"-"`
+	Posting string `default:"everyone" enum:"everyone,moderators,threads" help:"Who writes messages: moderators are owners and moderators alone, threads everybody else too, in threads." config:"-"`
+	Keep    int    `help:"For how many days messages are kept; 0 for ever." placeholder:"DAYS" config:"-"`
 
 	Permeability string `default:"" enum:",collaborative,gated,sealed" help:"Who writes and takes messages out, for the room's whole life: in a collaborative room (the usual) members do both, in a gated one owners take out, in a sealed one nobody writes." config:"-"`
 	Execution    string `default:"" enum:",disabled,sandboxed,full" help:"Whether anything may be run inside, for the room's whole life; sandboxed is the usual." config:"-"`
@@ -65,12 +67,50 @@ func (c *roomCreateCmd) Run(ctx context.Context, p *program) error {
 	if p.given("keep") {
 		policy["retention_days"] = c.Keep
 	}
+	if p.given("posting") {
+		policy["posting"] = c.Posting
+	}
 	if len(policy) > 0 {
 		if _, err := server.act(ctx, p, "PATCH", "/api/rooms/"+string(made.RoomID)+"/policy", policy, ""); err != nil {
 			return thenDo(err, "the room %s was made, with the usual rules", made.RoomID)
 		}
 	}
 	return c.say(p.out, answer, "%s is made; \"ubl send %s TEXT\" writes into it", made.RoomID, made.RoomID)
+}
+
+type roomDescribeCmd struct {
+	remote
+	format
+	oneRoom
+	Name        *string `help:"What to call it from now on; its id stays." config:"-"`
+	Topic       *string `help:"What it is about, in one line; an empty one takes it away." config:"-"`
+	Description *string `help:"More about it, in Markdown; an empty one takes it away." config:"-"`
+}
+
+// Run says what is given.
+func (c *roomDescribeCmd) Run(ctx context.Context, p *program) error {
+	room, err := c.id()
+	if err != nil {
+		return err
+	}
+	patch := map[string]any{}
+	for name, text := range map[string]*string{"name": c.Name, "topic": c.Topic, "description": c.Description} {
+		if text != nil {
+			patch[name] = *text
+		}
+	}
+	if len(patch) == 0 {
+		return thenDo(usagef("nothing is said about the room"), "give --name, --topic or --description")
+	}
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	answer, err := server.act(ctx, p, "PATCH", "/api/rooms/"+string(room)+"/about", patch, "room")
+	if err != nil {
+		return inRoom(err)
+	}
+	return c.say(p.out, answer, "%s says so now", room)
 }
 
 type roomJoinCmd struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 
 	"ubl"
 )
@@ -12,13 +13,25 @@ import (
 type roomsCmd struct {
 	remote
 	format
+	Directory bool   `help:"List the rooms that you may join and aren't in, with how many are in each and when something was last written." config:"-"`
+	Words     string `arg:"" optional:"" help:"Words that the name or topic must have, with --directory."`
 }
 
 // Run lists them, with --json one a line.
 func (c *roomsCmd) Run(ctx context.Context, p *program) error {
+	if c.Words != "" && !c.Directory {
+		return thenDo(usagef("only the directory is searched by words"), "add --directory")
+	}
 	server, err := c.client(p)
 	if err != nil {
 		return err
+	}
+	if c.Directory {
+		list, err := server.list(ctx, "/api/rooms?joinable=1&query="+url.QueryEscape(c.Words), "rooms")
+		if err != nil {
+			return err
+		}
+		return printList(p, c.format, list, "a room", "ROOM\tNAME\tMEMBERS\tNEWEST\tTOPIC", (*listedRoom).card)
 	}
 	list, err := server.list(ctx, "/api/rooms?details=1", "rooms")
 	if err != nil {
@@ -38,7 +51,8 @@ func (c *roomsCmd) Run(ctx context.Context, p *program) error {
 // listedRoom is a room as GET /api/rooms lists it.
 type listedRoom struct {
 	ubl.RoomSummary
-	Member  bool           `json:"member"`
+	Member bool `json:"member"`
+	*ubl.RoomCard
 	LastSeq *int64         `json:"last_seq"`
 	Read    *ubl.ReadState `json:"read"`
 	Error   *struct {
@@ -77,4 +91,16 @@ func (r *listedRoom) row() string {
 		return cells(r.RoomID, r.Name, "?", unread, "yes, can't be read")
 	}
 	return cells(r.RoomID, r.Name, *r.LastSeq, unread, "yes")
+}
+
+// card is its row in the directory.
+func (r *listedRoom) card() string {
+	if r.RoomCard == nil { // it couldn't be asked now
+		return cells(r.RoomID, r.Name, "?", "?", r.Topic)
+	}
+	newest := ""
+	if r.ActiveAt != 0 {
+		newest = local(r.ActiveAt)
+	}
+	return cells(r.RoomID, r.Name, r.Members, newest, r.Topic)
 }

@@ -106,6 +106,18 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 			return err
 		}
 		row("room", "%s (%s)", r.Name, r.RoomID)
+		if r.Topic != "" {
+			row("topic", "%s", r.Topic)
+		}
+		if r.Description != "" {
+			row("description", "%s", r.Description)
+		}
+		if r.Direct != nil {
+			row("direct", "between %d", len(r.Direct.Members))
+		}
+		if r.Policy.Posting != "" {
+			row("posting", "%s", map[string]string{ubl.PostingModerators: "owners and moderators", ubl.PostingThreads: "owners and moderators, and everybody in threads"}[r.Policy.Posting])
+		}
 		row("join", "%s", map[string]string{ubl.JoinTenant: "everyone of the tenant", ubl.JoinInvite: "by invitation"}[r.Policy.Join])
 		kept := "for ever"
 		if r.Policy.RetentionDays > 0 {

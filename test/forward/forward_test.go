@@ -232,6 +232,14 @@ func (w *world) manageRooms() {
 	}
 	made := must[*ubl.RoomSummary](w.forwarder, w.tenant, ubl.CreateRoom{Request: w.h.Request(w.ana), Name: "Plans"})
 	plans := ubl.RoomName(w.ana.TenantID, made.RoomID)
+	must[*ubl.Room](w.forwarder, plans, ubl.DescribeRoom{Request: w.h.Request(w.ana), Patch: ubl.RoomDescriptionPatch{Topic: new("What comes next")}})
+	if card := must[*ubl.RoomCard](w.forwarder, plans, ubl.GetRoomCard{Who: w.ana}); card.Members != 1 || card.ActiveAt == 0 {
+		w.t.Errorf("the directory shows %+v", card)
+	}
+	dm := must[*ubl.RoomSummary](w.forwarder, w.tenant, ubl.OpenDirect{Request: w.h.Request(w.ana), With: []ubl.UserID{w.bob.UserID}})
+	if id, direct := ubl.DirectRoom([]ubl.UserID{w.bob.UserID, w.ana.UserID}); dm.RoomID != id || !reflect.DeepEqual(dm.Direct, direct) {
+		w.t.Errorf("the direct messages are %+v", dm)
+	}
 	must[*ubl.Room](w.forwarder, plans, ubl.SetRoomPolicy{Request: w.h.Request(w.ana), Patch: ubl.RoomPolicyPatch{Join: &join, RetentionDays: &days}})
 	must[*ubl.Member](w.forwarder, plans, ubl.JoinRoom{Request: w.h.Request(w.bob)})
 	if got := must[*ubl.Room](w.forwarder, plans, ubl.GetRoom{Who: w.bob}); got.Policy.Join != join {

@@ -194,7 +194,7 @@ func compileSchema(t *testing.T, schema []byte) *jsonschema.Schema {
 // TestSeedsShapes: the seed's tools take what the seed says.
 func TestSeedsShapes(t *testing.T) {
 	takes := map[string]string{
-		"messenger.list_rooms":   `cursor? details? full? limit?`,
+		"messenger.list_rooms":   `cursor? details? full? joinable? limit? query?`,
 		"messenger.send":         `attachments? body client_request_id? reply_to? room_id thread? type?`,
 		"messenger.history":      `cursor? full? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,

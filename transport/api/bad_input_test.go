@@ -25,6 +25,8 @@ var bodies = map[string]string{
 	"POST /api/domains/{domain}/verify":                  ``,
 	"POST /api/invitations":                              `{"email":"eve@else.org"}`,
 	"POST /api/rooms":                                    `{"name":"Launch"}`,
+	"POST /api/dms":                                      `{"with":["u:bob"]}`,
+	"PATCH /api/rooms/{roomId}/about":                    `{"topic":"All about the launch"}`,
 	"PATCH /api/rooms/{roomId}/policy":                   `{"retention_days":30}`,
 	"POST /api/rooms/{roomId}/read":                      `{"read_seq":41}`,
 	"POST /api/rooms/{roomId}/members":                   `{"user_id":"u:bob"}`,

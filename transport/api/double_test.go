@@ -204,9 +204,12 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		return &c.Member, nil
 	case ubl.ListRooms:
 		return s.rooms(c.Details), nil
+	case ubl.OpenDirect:
+		id, direct := ubl.DirectRoom(append(c.With, c.Who.UserID))
+		return &ubl.RoomSummary{RoomID: id, Mode: ubl.ModeInternal, CreatedAt: now, Direct: direct}, nil
 	case ubl.CreateRoom:
 		return &ubl.RoomSummary{RoomID: ubl.RoomSlug(c.Name), Name: c.Name, Mode: ubl.ModeInternal, CreatedAt: now}, nil
-	case ubl.GetRoom, ubl.SetRoomPolicy:
+	case ubl.GetRoom, ubl.SetRoomPolicy, ubl.DescribeRoom:
 		return &ubl.Room{RoomSummary: general, TenantID: "t:acme.com", Physics: new(ubl.RoomPhysics()), LastSeq: 2, AvailableFrom: 1,
 			Policy: ubl.RoomPolicy{MaxMessageBytes: 8000, Join: ubl.JoinTenant}}, nil
 	case ubl.GetAgreement:

@@ -13,6 +13,7 @@ import (
 // begin-upload, begin-room-upload and those of families, which bring their own.
 var locations = map[string]string{
 	"create-room":          "/rooms/{room_id}",
+	"open-direct":          "/rooms/{room_id}",
 	"invite-member":        "/rooms/{roomId}/members/{member.user_id}",
 	"join-room":            "/rooms/{roomId}/members/{member.user_id}",
 	"send-message":         "/rooms/{roomId}/entries/{message.msg_id}",

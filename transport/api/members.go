@@ -71,11 +71,19 @@ type inviteBody struct {
 
 type inviteInput struct {
 	RoomPath
-	Body inviteBody
+	Body roomInviteBody
+}
+
+// roomInviteBody is inviteBody with the roles that rooms have.
+type roomInviteBody struct {
+	Keyed
+	UserID ubl.UserID `json:"user_id,omitempty" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"Whom to add, by user id; or give email." example:"u:bob"`
+	Email  string     `json:"email,omitempty" minLength:"3" maxLength:"254" doc:"Whom to add, by address; or give user_id." example:"bob@example.com"`
+	Role   ubl.Role   `json:"role,omitempty" enum:"owner,moderator,member" default:"member" doc:"What they are to be: owners decide about it, moderators keep order, members take part."`
 }
 
 func (a *API) inviteMember(ctx context.Context, in *inviteInput) (any, error) {
-	return a.invite(ctx, room(ctx, in.RoomID), &in.Body)
+	return a.invite(ctx, room(ctx, in.RoomID), new(inviteBody(in.Body)))
 }
 
 // invite looks the member up in the tenant first: a room knows its own entries
@@ -107,11 +115,17 @@ func (a *API) invite(ctx context.Context, to ubl.Name, in *inviteBody) (any, err
 type setMemberInput struct {
 	RoomPath
 	UserPath
-	Body roleBody
+	Body roomRoleBody
+}
+
+// roomRoleBody is roleBody with the roles that rooms have.
+type roomRoleBody struct {
+	Keyed
+	Role ubl.Role `json:"role" enum:"owner,moderator,member" doc:"What they are to be: owners decide about it, moderators keep order, members take part."`
 }
 
 func (a *API) setMember(ctx context.Context, in *setMemberInput) (any, error) {
-	return a.setRole(ctx, room(ctx, in.RoomID), in.UserID, &in.Body)
+	return a.setRole(ctx, room(ctx, in.RoomID), in.UserID, new(roleBody(in.Body)))
 }
 
 func (a *API) setRole(ctx context.Context, to ubl.Name, user ubl.UserID, in *roleBody) (any, error) {

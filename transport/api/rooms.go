@@ -16,9 +16,11 @@ func room(ctx context.Context, r ubl.RoomID) ubl.Name {
 }
 
 type listRoomsInput struct {
-	Details bool       `query:"details" doc:"Adds last_seq, last_message and messages where the caller is a member, or details_error where the room can't be read now."`
-	Cursor  ubl.RoomID `query:"cursor" pattern:"^r:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before." example:"r:general"`
-	Limit   int        `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all, or 500 with details."`
+	Details  bool       `query:"details" doc:"Adds last_seq, last_message and messages where the caller is a member, or details_error where the room can't be read now."`
+	Cursor   ubl.RoomID `query:"cursor" pattern:"^r:[A-Za-z0-9._-]{1,128}$" doc:"The next_cursor of the page before." example:"r:general"`
+	Limit    int        `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all, or 500 with details; in the directory 50, and 100 at most."`
+	Joinable bool       `query:"joinable" doc:"The directory: only rooms that the caller may join and isn't in, each with members and active_at."`
+	Query    string     `query:"query" maxLength:"200" doc:"Words that a room's name or topic must have, in the directory." example:"launch plans"`
 }
 
 type roomEntry struct {
@@ -28,6 +30,7 @@ type roomEntry struct {
 	// Read is how far the caller has read, absent where they are no member.
 	Read *ubl.ReadState `json:"read,omitempty"`
 	*roomDetails
+	*ubl.RoomCard
 	DetailsError *detailsError `json:"details_error,omitempty"`
 }
 
@@ -49,10 +52,16 @@ type roomsAnswer struct {
 }
 
 func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
+	if in.Query != "" && !in.Joinable {
+		return nil, invalid("query.query", "is for the directory: set joinable")
+	}
+	if in.Joinable { // each of them is asked for its card
+		in.Limit = min(cmp.Or(in.Limit, 50), 100)
+	}
 	if in.Details { // each of them is a question to a room
 		in.Limit = cmp.Or(in.Limit, 500)
 	}
-	ask := ubl.ListRooms{Who: caller(ctx), Details: in.Details, After: in.Cursor}
+	ask := ubl.ListRooms{Who: caller(ctx), Details: in.Details, After: in.Cursor, Directory: in.Joinable, Query: in.Query}
 	if in.Limit > 0 {
 		ask.Limit = in.Limit + 1 // which tells whether there are more
 	}
@@ -64,13 +73,16 @@ func (a *API) listRooms(ctx context.Context, in *listRoomsInput) (any, error) {
 	part, more := page(rooms, func(r ubl.RoomEntry) ubl.RoomID { return r.RoomID }, in.Cursor, cmp.Or(in.Limit, len(rooms)))
 	out := roomsAnswer{Rooms: make([]roomEntry, len(part))}
 	for i, r := range part {
-		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member, Alike: r.Alike, Read: r.Read}
+		out.Rooms[i] = roomEntry{RoomSummary: r.RoomSummary, Member: r.Member, Alike: r.Alike, Read: r.Read, RoomCard: r.Card}
 		if r.LastSeq > 0 {
 			out.Rooms[i].roomDetails = &roomDetails{r.LastSeq, r.LastMessage, r.Messages}
 		}
 		if r.Failed != "" {
 			out.Rooms[i].DetailsError = &detailsError{r.Failed, r.FailedWhy}
 		}
+	}
+	if err := a.nameDirect(ctx, summaries(out.Rooms)...); err != nil {
+		return nil, err
 	}
 	if more {
 		out.NextCursor = &part[len(part)-1].RoomID
@@ -121,6 +133,9 @@ func (a *API) getRoom(ctx context.Context, in *getRoomInput) (any, error) {
 	if err == nil {
 		err = past(at, r.AsOf)
 	}
+	if err == nil {
+		err = a.nameDirect(ctx, &r.RoomSummary)
+	}
 	return roomAnswer{r}, err
 }
 
@@ -131,6 +146,7 @@ type roomPolicyInput struct {
 		MaxMessageBytes *int    `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000" doc:"How long a message may be, in bytes of UTF-8." example:"4000"`
 		RetentionDays   *int    `json:"retention_days,omitempty" minimum:"0" maximum:"36500" doc:"How long messages are kept; 0 is for ever." example:"365"`
 		Join            *string `json:"join,omitempty" enum:"invite,tenant" doc:"invite: owners add members. tenant: every member of the tenant may join."`
+		Posting         *string `json:"posting,omitempty" enum:"everyone,moderators,threads" doc:"Who writes messages. moderators: owners and moderators alone, for announcements. threads: everybody else answers in threads."`
 	}
 }
 
@@ -138,7 +154,7 @@ type roomPolicyInput struct {
 func deletes(retentionDays *int) bool { return retentionDays != nil && *retentionDays > 0 }
 
 func (a *API) setRoomPolicy(ctx context.Context, in *roomPolicyInput) (any, error) {
-	patch := ubl.RoomPolicyPatch{MaxMessageBytes: in.Body.MaxMessageBytes, RetentionDays: in.Body.RetentionDays, Join: in.Body.Join}
+	patch := ubl.RoomPolicyPatch{MaxMessageBytes: in.Body.MaxMessageBytes, RetentionDays: in.Body.RetentionDays, Join: in.Body.Join, Posting: in.Body.Posting}
 	if patch == (ubl.RoomPolicyPatch{}) {
 		return nil, invalid("body", "changes nothing")
 	}

@@ -103,10 +103,16 @@ func (a *API) roomRoutes() {
 		summary: "Rooms that the caller is a member of or may join"}, a.listRooms)
 	handle(a, operation{method: "POST", path: "/rooms", id: "create-room", asks: nothing, counts: ubl.Creations, tool: "room.create", tag: "rooms", answers: "ubl.api.room_created.v1", creates: true,
 		summary: "Make a room, which the caller owns", more: "Its id comes from the name; a taken one is a 409."}, a.createRoom)
+	handle(a, operation{method: "POST", path: "/dms", id: "open-direct", asks: nothing, counts: ubl.Creations, tool: "messenger.open_direct", tag: "rooms", answers: "ubl.api.room_created.v1", creates: true,
+		summary: "Open the direct messages with people",
+		more: "Between the caller and up to seven others, who are members of the tenant. The same people have the same room, whoever of them asks; it is private to them, and nobody else ever comes in. " +
+			"Leaving it hides it from the caller's list until the next message, or until they open it again."}, a.openDirect)
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}", id: "get-room", tool: "room.get", tag: "rooms", answers: "ubl.api.room.v1",
 		summary: "A room's configuration", more: asOfMore, also: []ubl.Code{ubl.CodeNotAMember}}, a.getRoom)
 	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/policy", id: "set-room-policy", asks: sometimes, counts: ubl.Creations, tool: "room.update", tag: "rooms", answers: "ubl.api.room.v1",
 		summary: "Change a room's policy", more: "Owners of the room. Its physics aren't policy: they are fixed when the room is made, so that nobody who came for a sealed or gated room finds it opened. For others make another room.", also: []ubl.Code{ubl.CodeNotAMember}}, a.setRoomPolicy)
+	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/about", id: "describe-room", asks: nothing, counts: ubl.Sends, tool: "room.describe", tag: "rooms", answers: "ubl.api.room.v1",
+		summary: "Say what a room is called and about", more: "Owners and moderators of the room. Its timeline tells of it; the id stays.", also: []ubl.Code{ubl.CodeNotAMember}}, a.describeRoom)
 }
 
 func (a *API) memberRoutes() {
@@ -116,13 +122,13 @@ func (a *API) memberRoutes() {
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/members", id: "invite-member", asks: sometimes, counts: ubl.Creations, tool: "room.invite", tag: "members", answers: "ubl.api.member.v1", creates: true,
 		summary: "Add a member of the tenant to a room", more: "Owners of the room. Give either user_id or email; a member whose address is unproven is named by user_id.", also: notIn}, a.inviteMember)
 	handle(a, operation{method: "PATCH", path: "/rooms/{roomId}/members/{userId}", id: "set-member", asks: proof, counts: ubl.Creations, tool: "room.member.update", tag: "members", answers: "ubl.api.member.v1",
-		summary: "Change a member's role in a room", more: "Owners of the room.", also: notIn}, a.setMember)
+		summary: "Change a member's role in a room", more: "Owners of the room. The last owner stays one.", also: notIn}, a.setMember)
 	handle(a, operation{method: "DELETE", path: "/rooms/{roomId}/members/{userId}", id: "remove-member", asks: sometimes, counts: ubl.Sends, tool: "room.remove", tag: "members", answers: "ubl.api.member.v1",
-		summary: "Remove a member from a room", more: "Owners of the room; anyone themselves. Answers the entry as it was.", also: notIn}, a.removeMember)
+		summary: "Remove a member from a room", more: "Owners of the room, moderators a plain member; anyone themselves. Answers the entry as it was.", also: notIn}, a.removeMember)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/join", id: "join-room", asks: nothing, counts: ubl.Sends, tool: "room.join", tag: "members", answers: "ubl.api.member.v1", creates: true,
 		summary: "Join a room whose rule lets the caller"}, a.joinRoom)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/leave", id: "leave-room", asks: nothing, counts: ubl.Sends, tool: "room.leave", destroys: true, tag: "members", answers: "ubl.api.member.v1",
-		summary: "Leave a room", more: "Answers the entry as it was.", also: notIn}, a.leaveRoom)
+		summary: "Leave a room", more: "The last owner makes another one first. Direct messages are hidden until the next one. Answers the entry as it was.", also: notIn}, a.leaveRoom)
 }
 
 func (a *API) messageRoutes() {

@@ -79,7 +79,7 @@ func (s *tenantSource) list(ctx context.Context) error {
 		s.mu.Lock()
 		before := s.changes
 		s.mu.Unlock()
-		list, err := ubl.Ask[[]ubl.RoomEntry](ctx, s.asker, ubl.TenantName(s.who.TenantID), ubl.ListRooms{Who: s.who})
+		list, err := ubl.Ask[[]ubl.RoomEntry](ctx, s.asker, ubl.TenantName(s.who.TenantID), ubl.ListRooms{Who: s.who, Hidden: true})
 		if err != nil {
 			return err
 		}
