@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -223,9 +224,12 @@ func (w *world) remove(rt *rapid.T) {
 	w.ask(ubl.RemoveMember{Request: w.request(rt), UserID: w.user(rt).UserID})
 }
 
-// expel shuts somebody out, with an heir who may have been named.
+// expel shuts somebody out, with an heir who may have been named. As the Tenant does, it always says
+// who has what others could enter, where nobody is left inside.
 func (w *world) expel(rt *rapid.T) {
-	c := ubl.RemoveMember{Request: w.request(rt), UserID: w.user(rt).UserID, Expel: true}
+	gone := w.user(rt)
+	next := w.users[(slices.IndexFunc(w.users, func(u ubl.Identity) bool { return u.UserID == gone.UserID })+1)%len(w.users)]
+	c := ubl.RemoveMember{Request: w.request(rt), UserID: gone.UserID, Expel: true, Heir: &ubl.Member{UserID: next.UserID, Email: next.Email}}
 	if named := w.user(rt); rapid.Bool().Draw(rt, "named") {
 		c.Named = &ubl.Member{UserID: named.UserID, Email: named.Email}
 	}
