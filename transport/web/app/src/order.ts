@@ -3,7 +3,7 @@
 import type { RoomView } from './store/rooms';
 
 // isDirect tells rooms that are messages between a few: their id is made of who they are.
-export const isDirect = ({ room_id }: Pick<RoomView, 'room_id'>) => /^r:dm-?[0-9a-z]{20,}$/.test(room_id);
+export const isDirect = ({ room_id }: Pick<RoomView, 'room_id'>) => /^r:dm-[0-9a-f]{40}$/.test(room_id);
 
 // parts are the rooms of the list, under what heading they stand: empty parts are left out.
 export function parts(mine: readonly RoomView[], others: readonly RoomView[]) {

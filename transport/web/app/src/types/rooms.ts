@@ -80,6 +80,8 @@ export interface RoomSummary {
   created_at: string;
   // The room can be read, and nothing more.
   status?: 'ended';
+  topic?: string;
+  direct?: { members: string[] }; // between whom its messages are, where they are direct
 }
 
 // RoomEntry is a room in the list; a room that one may join but is no member of has
@@ -94,15 +96,21 @@ export interface RoomEntry extends RoomSummary {
   // How many of the entries up to last_seq are messages; absent where the server doesn't say.
   messages?: number;
   details_error?: { code: string; message: string };
+  // In the directory of rooms that one may join.
+  members?: number;
+  active_at?: string;
 }
 
 export interface RoomPolicy {
   max_message_bytes: number;
   retention_days: number;
   join: 'invite' | 'tenant';
+  // Who writes: owners and moderators alone, or the others in threads, too. Absent for everybody.
+  posting?: 'moderators' | 'threads';
 }
 
 export interface Room extends RoomSummary {
+  description?: string; // in CommonMark
   tenant_id: string;
   policy: RoomPolicy;
   // Fixed when the room was made.

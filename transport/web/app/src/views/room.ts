@@ -19,6 +19,7 @@ interface Said {
   type: string;
   body: { text: string };
   receipt: { seq: number };
+  edited?: { at: string };
   imported_from?: { author_name?: string; at: string };
 }
 
@@ -54,7 +55,9 @@ function row(m: Said, called: (id: string) => string, host: Host): HTMLElement {
   // The server names people by their ids in what it says itself.
   const text = system ? m.body.text.replace(/u:[0-9a-f]{32}/g, called) : m.body.text;
   const checks = el('ul', { 'aria-live': 'polite' });
-  if (host.uses && canVerify() && !system) by.append(button(`Check receipt ${m.receipt.seq}`, async () => clear(checks, ...(await checked(m, host)))));
+  if (m.edited) by.append(' ', el('span', { title: full(m.edited.at) }, 'edited'));
+  // The first receipt is of what was said first; what an edited message says now has another.
+  if (host.uses && canVerify() && !system && !m.edited) by.append(button(`Check receipt ${m.receipt.seq}`, async () => clear(checks, ...(await checked(m, host)))));
   return el('li', {}, by, el('p', { class: 'text', dir: 'auto' }, text), checks);
 }
 

@@ -1,1 +1,0 @@
-import{s as e}from"./Icon-C42b3q-_.js";var t=()=>[{value:`invite`,label:e(`newroom.invite`)},{value:`tenant`,label:e(`newroom.tenant`)}];export{t};
