@@ -21,6 +21,7 @@
 //	                message costs no more
 //	i 4 room        snapshot of the State ([actors.Snapshots])
 //	k               idempotency keys ([actors.Keys])
+//	D room          what the room is called and about since somebody changed it ([agreement.TitleIndex])
 //	E room          the room's Agreement has ended ([agreement.EndedIndex])
 //	u, j            indexes for the Tenant's lists of rooms ([agreement.MemberIndex],
 //	                [agreement.JoinableIndex])

@@ -5,6 +5,7 @@ package forward
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -218,9 +219,23 @@ func (w *world) talk() {
 	if marks := must[[]ubl.ReadMark](w.forwarder, w.general, ubl.ListReaders{Who: w.bob}); len(marks) == 0 {
 		w.t.Error("nobody has read the room")
 	}
+	w.sendFile()
 	page = must[*ubl.HistoryPage](w.forwarder, w.general, ubl.ReadHistory{Who: w.bob, Limit: 1})
 	if head := must[ubl.Head](w.forwarder, w.general, ubl.RoomHead{}); head != page.Head {
 		w.t.Errorf("the head is %v and %v", head, page.Head)
+	}
+}
+
+func (w *world) sendFile() {
+	nothing(w.forwarder, w.general, ubl.PrepareAttachment{Request: w.h.Request(w.ana), Name: "plan.png", Bytes: 3})
+	file := ubl.Attachment{Name: "plan.png", Type: "image/png", SHA256: ubl.BlobIDOf(sha256.Sum256([]byte("png"))), Bytes: 3}
+	harness.Must[*ubl.Sent](w.h, w.general, ubl.SendMessage{Request: w.h.Request(w.ana), Text: "the plan", Attachments: []ubl.Attachment{file}})
+	list := must[*ubl.RoomFileList](w.forwarder, w.general, ubl.ListRoomFiles{Who: w.bob, Limit: 5})
+	if len(list.Files) != 1 || list.Files[0].Name != file.Name {
+		w.t.Fatalf("the room's files are %+v", list.Files)
+	}
+	if got := must[*ubl.RoomFile](w.forwarder, w.general, ubl.GetRoomFile{Who: w.bob, FileID: list.Files[0].FileID}); got.SHA256 != file.SHA256 {
+		w.t.Errorf("the file is %+v", got)
 	}
 }
 
@@ -247,7 +262,7 @@ func (w *world) manageRooms() {
 	}
 	refused(w.forwarder, ubl.CodeTooLarge, plans, ubl.SendMessage{Request: w.h.Request(w.bob), Text: string(make([]byte, 101))})
 	for _, details := range []bool{false, true} {
-		if rooms := must[[]ubl.RoomEntry](w.forwarder, w.tenant, ubl.ListRooms{Who: w.bob, Details: details}); len(rooms) != 2 || (rooms[0].LastMessage != nil) != details {
+		if rooms := must[[]ubl.RoomEntry](w.forwarder, w.tenant, ubl.ListRooms{Who: w.bob, Details: details}); len(rooms) != 3 || (rooms[0].LastMessage != nil) != details {
 			w.t.Errorf("the rooms are %+v", rooms)
 		}
 	}
