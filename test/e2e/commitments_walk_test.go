@@ -90,7 +90,7 @@ func TestActsNameTheRecordInACluster(t *testing.T) {
 	nodes := newCluster(t, "--owner", "ana@link.example")
 	token := nodes[0].token("ana@link.example")
 	for i, n := range nodes {
-		body := fmt.Sprintf(`{"tokens_per_day":%d}`, 1000+i)
+		body := fmt.Sprintf(`{"tokens_per_day":%d,"requests_per_minute":10}`, 1000+i)
 		poll.Until(t, "the budget is set", func() bool {
 			status, _ := n.bearer("ana", token).ask("PATCH", "/api/portal/budget", body)
 			return status == http.StatusOK
