@@ -1,4 +1,5 @@
-// Package search is full text over the documents of containers, on bleve.
+// Package search is full text over the documents of containers, and over the messages of
+// a tenant's rooms, on bleve.
 //
 // # Data and owners
 //
@@ -16,6 +17,11 @@
 // On the whole node four searches look things up at once, two of one tenant, and one batch
 // is written: what that takes of memory goes by the size of documents. The others wait,
 // until their context ends, and tenants wait in turn. Of a text an index keeps the beginning, for snippets.
+//
+// The messages of a tenant have one index, whatever their rooms, since a person searches in
+// all of theirs at once. What follows the tenant's ledger has each room that an act names
+// say what has changed in it (package room), a second after the first of them. Kept with
+// the index are how far it has each room, and how far the ledger is in it.
 //
 // # The way of one search
 //
@@ -35,6 +41,11 @@
 // of text, or one document that is longer: bleve takes up to a hundred times as much while
 // it indexes them.
 //
+// A search for messages asks the tenant's index for those of the rooms that the person is in:
+// the rooms are part of the lookup, so that neither order nor number tells of others. Each room then says
+// again who may read what was found, and how it reads now: an index that is behind shows
+// nothing that has been edited, redacted or closed. Where the index isn't whole yet, the answer says so.
+//
 // # The query
 //
 // Words must all occur, in the title or the content. "Words in quotes" must follow
@@ -49,4 +60,7 @@
 // An index that can't be opened or read is deleted and made anew, once; if that
 // fails too the search is unavailable. An errand has no end but the last change: a
 // search that gives up leaves it running. Close ends it, and what it has written stays.
+//
+// An index of messages that is damaged, of another form or of another history is thrown
+// away and filled again from the rooms, in the background.
 package search

@@ -224,15 +224,12 @@ func (x *Index) KeepMessages(ctx context.Context, g ubl.Group, seq int64) error 
 	return err
 }
 
-// restForMessages is how many times as long the indexing of messages rests as a batch took.
-const restForMessages = 2
-
-// breathe rests after a batch that took some time.
+// breathe rests after a batch that took some time, as errands do that nobody waits for.
 func (x *Index) breathe(ctx context.Context, took time.Duration) {
 	if x.restless {
 		return
 	}
-	timer := time.NewTimer(min(restForMessages*took, maxRest))
+	timer := time.NewTimer(min(restFor*took, maxRest))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
