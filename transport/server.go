@@ -125,7 +125,7 @@ func New(o Options) *Server {
 		o.Random = rand.Reader
 	}
 	s := &Server{opts: o, metrics: newMetrics(o.Collectors), secure: strings.HasPrefix(o.PublicURL, "https://")}
-	s.main, s.admin = s.server(hooks(s.routes())), s.server(s.adminRoutes())
+	s.main, s.admin = s.server(s.routes()), s.server(s.adminRoutes())
 	s.main.ConnContext = withConn
 	return s
 }
@@ -149,7 +149,7 @@ func (s *Server) AdminHandler() http.Handler { return s.admin.Handler }
 
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.outermost, s.anyone)
+	r.Use(hooks, s.outermost, s.anyone)
 	among := chi.Chain(s.limitAddress, newOrigins(s.opts.AllowOrigins, s.opts.PublicURL).check)
 	r.NotFound(among.Handler(s.strangers(http.HandlerFunc(hide))).ServeHTTP)
 	r.MethodNotAllowed(among.Handler(s.strangers(methodNotAllowed(r))).ServeHTTP)

@@ -111,7 +111,7 @@ func (y *yard) sweep() {
 func (y *yard) underWay() (keys []string) {
 	y.t.Helper()
 	err := y.Engine.View(y.t.Context(), ubl.TenantName(y.ana.TenantID).Group(), func(snap ubl.Snapshot) error {
-		pending := snap.Ascend([]byte("i"), []byte("j"), func(k, _ []byte) bool {
+		pending := snap.Ascend([]byte("i"), []byte("i\x03"), func(k, _ []byte) bool {
 			keys = append(keys, string(k))
 			return true
 		})

@@ -32,7 +32,7 @@ func TestWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	wired := string(wire(source))
-	for _, want := range []string{"\t\"ubl/test/counter\"\n", "return portal.Family(w.Store) },\n\tfunc(w World) actors.Family { return counter.Family(w.Store) },\n}\n"} {
+	for _, want := range []string{"\t\"ubl/test/counter\"\n", "},\n\tfunc(w World) actors.Family { return counter.Family(w.Store) },\n}\n"} {
 		if !strings.Contains(wired, want) {
 			t.Errorf("the list lacks %q:\n%s", want, wired)
 		}

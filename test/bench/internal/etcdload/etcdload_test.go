@@ -43,7 +43,7 @@ func TestRun(t *testing.T) {
 	}()
 	ready(t, hosts[0])
 	for range 2 { // the second run finds the keys of the first
-		r, err := loadtest.Enough(100, func(p load.Plan) (load.Result, error) { // fewer may cost no CPU time that is told
+		r, err := loadtest.Enough(1000, func(p load.Plan) (load.Result, error) { // fewer may cost no CPU time that is told
 			p.Watch = []int{server.Pid()}
 			return Run(t.Context(), Options{Hosts: []string{hosts[0], hosts[0]}, Clients: 4, Value: load.Body, Plan: p})
 		})
