@@ -289,7 +289,18 @@ const (
 func RoomCreatedPayload(r RoomSummary) json.RawMessage {
 	b := append([]byte(nil), `{"created_at":"`...)
 	b = r.CreatedAt.append(b)
-	b = append(b, `","mode":"`...)
+	b = append(b, '"')
+	if r.Direct != nil {
+		b = append(b, `,"direct":{"members":[`...)
+		for i, user := range r.Direct.Members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, string(user))
+		}
+		b = append(b, `]}`...)
+	}
+	b = append(b, `,"mode":"`...)
 	b = append(b, r.Mode...)
 	b = append(b, `","name":`...)
 	b = appendString(b, r.Name)

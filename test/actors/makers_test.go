@@ -153,9 +153,9 @@ func arguments(t *testing.T, h *harness.House, tool string) (names []string) {
 // TestRoomCreatedIsWhole: who hears of a new room hears all that the room's summary has, but what a
 // room begins without.
 func TestRoomCreatedIsWhole(t *testing.T) {
-	later := map[string]bool{"status": true}
+	later := map[string]bool{"status": true, "topic": true}
 	var payload map[string]any
-	room := ubl.RoomSummary{RoomID: "r:plans", Name: "Plans", Mode: ubl.ModeInternal, CreatedAt: 1}
+	room := ubl.RoomSummary{RoomID: "r:plans", Name: "Plans", Mode: ubl.ModeInternal, CreatedAt: 1, Direct: &ubl.Direct{Members: []ubl.UserID{"u:ana", "u:bob"}}}
 	for i := range reflect.TypeOf(room).NumField() {
 		if f := reflect.ValueOf(&room).Elem().Field(i); f.IsZero() && f.Kind() == reflect.String {
 			f.SetString("x")

@@ -190,7 +190,7 @@ func TestPushServices(t *testing.T) {
 	second := w.say(cleo, "second", ubl.Mention(w.ana.UserID))
 	w.waits(w.ana, 2)
 	w.service.Refuse(nil)
-	poll.Until(t, "the push service is asked again", func() bool { w.Clock.Add(time.Minute); return w.OutboxStats().Waiting == 0 })
+	poll.Until(t, "the push service is asked again", func() bool { w.Clock.Add(time.Minute); w.Alarms(); return w.OutboxStats().Waiting == 0 })
 	n := w.pushed(1)
 	if len(n) != 1 || n[0].Seq != second || n[0].Count != 2 {
 		t.Errorf("once the push service is there ana is told %+v", n)

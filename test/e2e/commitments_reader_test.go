@@ -90,6 +90,9 @@ func (r *reader) entry(salt string, o object) {
 		Bytes string
 	}
 	must(r.t, json.Unmarshal(o["body"], &body))
+	if o["attachments"] != nil {
+		r.opensJSON(salt, o["attachments"])
+	}
 	if body.JSON != nil {
 		r.opensJSON(salt, body.JSON)
 		return

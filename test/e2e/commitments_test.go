@@ -18,52 +18,58 @@ import (
 // commitments says of every act with a commitment to content whether its reader opens it, with what
 // they were answered. An act that ended in an error has the error's code behind the member.
 //
-// Two kinds aren't: a call that ended in an error is shut, since an error has no salt with it (one
-// whose tool says that it failed, a conflict, is an answer); and a redaction is never imported, since
-// what is imported has its content.
+// These aren't: a call that ended in an error is shut, since an error has no salt with it (one
+// whose tool says that it failed, a conflict, is an answer); a redaction is never imported, since
+// what is imported has its content; and messages and edits alone have files.
 const commitments = `
-agreement.propose       body_hash      opened
-container.receive       content_hash   opened
-container.receive       name_hash      opened
-container.transfer      content_hash   opened
-messenger.edit          body_hash      opened
-messenger.edit          imported_hash  opened
-messenger.pin           body_hash      opened
-messenger.pin           imported_hash  opened
-messenger.react         body_hash      opened
-messenger.react         imported_hash  opened
-messenger.redact        body_hash      opened
-messenger.redact        imported_hash  absent
-messenger.send          body_hash      opened
-messenger.send          imported_hash  opened
-office.document.create  content_hash   opened
-office.document.create  imported_hash  opened
-office.document.create  title_hash     opened
-office.document.search  query_hash     opened
-office.document.update  content_hash   opened
-office.document.update  imported_hash  opened
-office.document.update  title_hash     opened
-office.file.put         content_hash   opened
-office.file.put         imported_hash  opened
-office.file.put         name_hash      opened
-office.llm.complete     input_hash     opened
-office.llm.complete     output_hash    opened
-office.llm.complete     prompt_hash    opened
-office.tool.call        input_hash     opened
-office.tool.call        input_hash     forbidden         shut
-office.tool.call        input_hash     validation_error  shut
-office.tool.call        output_hash    opened
-portal.call             input_hash     opened
-portal.call             input_hash     conflict          opened
-portal.call             input_hash     forbidden         shut
-portal.call             input_hash     validation_error  shut
-portal.call             output_hash    opened
-portal.call             output_hash    conflict  opened
-portal.server.add       terms_hash     opened
-portal.server.add       url_hash       opened
-portal.server.update    terms_hash     opened
-portal.server.update    url_hash       opened
-room.invite             body_hash      opened
+agreement.propose       body_hash         opened
+container.receive       content_hash      opened
+container.receive       name_hash         opened
+container.transfer      content_hash      opened
+messenger.edit          attachments_hash  opened
+messenger.edit          body_hash         opened
+messenger.edit          imported_hash     opened
+messenger.pin           attachments_hash  absent
+messenger.pin           body_hash         opened
+messenger.pin           imported_hash     opened
+messenger.react         attachments_hash  absent
+messenger.react         body_hash         opened
+messenger.react         imported_hash     opened
+messenger.redact        attachments_hash  absent
+messenger.redact        body_hash         opened
+messenger.redact        imported_hash     absent
+messenger.search        query_hash        opened
+messenger.send          attachments_hash  opened
+messenger.send          body_hash         opened
+messenger.send          imported_hash     opened
+office.document.create  content_hash      opened
+office.document.create  imported_hash     opened
+office.document.create  title_hash        opened
+office.document.search  query_hash        opened
+office.document.update  content_hash      opened
+office.document.update  imported_hash     opened
+office.document.update  title_hash        opened
+office.file.put         content_hash      opened
+office.file.put         imported_hash     opened
+office.file.put         name_hash         opened
+office.llm.complete     input_hash        opened
+office.llm.complete     output_hash       opened
+office.llm.complete     prompt_hash       opened
+office.tool.call        input_hash        opened
+office.tool.call        input_hash        forbidden         shut
+office.tool.call        input_hash        validation_error  shut
+office.tool.call        output_hash       opened
+portal.call             input_hash        opened
+portal.call             input_hash        conflict          opened
+portal.call             input_hash        forbidden         shut
+portal.call             input_hash        validation_error  shut
+portal.call             output_hash       opened
+portal.call             output_hash       conflict  opened
+portal.server.add       terms_hash        opened
+portal.server.add       url_hash          opened
+portal.server.update    terms_hash        opened
+portal.server.update    url_hash          opened
+room.invite             body_hash         opened
 `
 
 // barely are hashes of what all members may know, without a salt.
@@ -169,10 +175,31 @@ func (w *committing) inRooms() {
 		`{"terms":{"form":"terms.v1","accept":"proposer","permits":[{"did":"*","to":["owners"]}]}}`)
 	w.ask("POST", room+"/messages", `{"type":"text","body":{"text":"Hello","mentions":["@room"]}}`)
 	gone := w.id(w.ask("POST", room+"/messages", `{"type":"text","body":{"text":"Never mind"}}`), "msg_id")
+	w.withFiles(room)
 	w.ask("GET", entries, "") // before it is gone
 	w.ask("POST", entries+"/"+gone+"/redaction", "")
 	w.ask("GET", entries, "")
 	w.ask("GET", "/api/rooms/r:general/entries", "")
+}
+
+// withFiles sends a message with two files, of which an edit leaves one.
+func (w *committing) withFiles(room string) {
+	var sent struct {
+		Message struct {
+			ID    string `json:"msg_id"`
+			Files []struct {
+				ID string `json:"file_id"`
+			} `json:"attachments"`
+		}
+	}
+	var uploads []string
+	for i := range 2 {
+		uploads = append(uploads, w.id(w.ask("POST", room+"/uploads", fmt.Sprintf(`{"name":"map%d.txt","text":"Here"}`, i)), "upload_id"))
+	}
+	must(w.t, json.Unmarshal([]byte(w.ask("POST", room+"/messages", fmt.Sprintf(`{"type":"text","body":{"text":"Two maps"},"attachments":[%q,%q]}`, uploads[0], uploads[1]))), &sent))
+	w.ask("GET", room+"/entries", "") // before one is gone
+	w.ask("POST", room+"/entries/"+sent.Message.ID+"/edits", fmt.Sprintf(`{"text":"One map","attachments":[%q]}`, sent.Message.Files[0].ID))
+	w.opensJSON(w.id(w.ask("GET", "/api/search?query=harbour", ""), "salt"), map[string]string{"query": "harbour"})
 }
 
 func (w *committing) inWorkspaces() {
