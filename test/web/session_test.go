@@ -175,6 +175,7 @@ func TestSignOutEverywhere(t *testing.T) {
 
 		bob.visit("/ui/settings")
 		bob.press("button", "Sign out everywhere")
+		bob.sees("Sign out everywhere?")
 		bob.press("button", "Sign out everywhere")
 		bob.isOut()
 		other.sees("You were signed out", "What this device kept is deleted")

@@ -30,10 +30,10 @@ type roomUploadInput struct {
 	Body struct {
 		Keyed
 		Name   string     `json:"name" minLength:"1" maxLength:"255" doc:"The file's name." example:"sea.jpg"`
-		Bytes  *int64     `json:"bytes,omitempty" minimum:"0" maximum:"1099511627776" doc:"How long the whole content is, where it comes later."`
-		SHA256 ubl.BlobID `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Its SHA-256, to be checked at the end."`
-		Text   *string    `json:"text,omitempty" maxLength:"4194304" doc:"A short content at once, as text."`
-		Base64 *string    `json:"base64,omitempty" maxLength:"5592408" doc:"A short content at once, in base64."`
+		Bytes  *int64     `json:"bytes,omitempty" minimum:"0" maximum:"1099511627776" doc:"How long the whole content is, where it comes later." example:"1048576"`
+		SHA256 ubl.BlobID `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Its SHA-256, to be checked at the end." example:"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"`
+		Text   *string    `json:"text,omitempty" maxLength:"4194304" doc:"A short content at once, as text." example:"month,amount"`
+		Base64 *string    `json:"base64,omitempty" maxLength:"5592408" doc:"A short content at once, in base64." example:"aGVsbG8="`
 	}
 }
 
