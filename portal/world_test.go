@@ -78,7 +78,7 @@ func (s *syncs) first(t *testing.T, tenant ubl.TenantID, server string) {
 
 func newWorld(t *testing.T, change ...func(*portal.Options)) *world {
 	t.Helper()
-	w := &world{t: t, house: harness.Open(t, harness.Options{}), owner: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+	w := &world{t: t, house: harness.Open(t, harness.Options{Unsearched: true}), owner: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
 	w.syncs = &syncs{Visitor: w.house, done: map[string]chan struct{}{}}
 	w.house.Enter(w.owner)
 	w.house.Enter(w.bob)

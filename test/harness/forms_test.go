@@ -9,6 +9,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/actors/families"
 	"ubl/test/counter"
 )
 
@@ -69,7 +70,11 @@ func TestFormsOfFamilies(t *testing.T) {
 func TestFormOfOneAct(t *testing.T) {
 	whole := Forms()[ubl.ActionV2].AllOf[0].Ref
 	kept := map[*jsonschema.Schema]bool{}
-	for _, did := range ubl.Dids() {
+	dids := ubl.Dids()
+	for _, act := range families.All.Acts() {
+		dids = append(dids, act.Did)
+	}
+	for _, did := range dids {
 		one := formsOf().of(ubl.ActionV2, string(did)).AllOf[0].Ref
 		for _, condition := range one.AllOf {
 			kept[condition] = true

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -81,6 +82,8 @@ type Options struct {
 	Panics *panics.Catcher
 	// Quota bounds what tenants have in all; nil is no bound.
 	Quota ubl.Quota
+	// Unsearched leaves the indexes out, as in a synctest bubble: bleve's workers live outside it.
+	Unsearched bool
 	// Push reaches browsers; nil reaches none.
 	Push ubl.Pusher
 	// Now is the time of the house instead of its Clock, where that must go on.
@@ -121,15 +124,21 @@ func (h *House) start() {
 		h.t.Fatalf("couldn't open the search: %v", err)
 	}
 	var searcher ubl.Searcher = h.search
-	if h.opts.Search != nil {
+	if h.opts.Unsearched {
+		searcher = nil
+	} else if h.opts.Search != nil {
 		searcher = h.opts.Search(searcher)
 	}
 	now := h.Clock.Now
 	if h.opts.Now != nil {
 		now = h.opts.Now
 	}
+	all := families.All.In(families.World{Store: store, Search: searcher, Kinds: append(ubl.Kinds(), h.opts.Kinds...), Quota: h.opts.Quota, Push: h.opts.Push})
+	if searcher == nil {
+		all = slices.DeleteFunc(all, func(f actors.Family) bool { return f.Name == "documents" || f.Name == "messages" })
+	}
 	h.Runtime = actors.New(actors.Options{
-		Families: append(h.opts.Families, families.All.In(families.World{Store: store, Search: searcher, Kinds: append(ubl.Kinds(), h.opts.Kinds...), Quota: h.opts.Quota, Push: h.opts.Push})...),
+		Families: append(h.opts.Families, all...),
 		Now:      now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota, Shelf: engine,
 	})
