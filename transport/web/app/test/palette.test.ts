@@ -62,7 +62,7 @@ test('letters lead to the next name that begins with them, round the end', () =>
 
 test('keys go through rooms as the list has them: direct messages, rooms, and none that one isn’t in', () => {
   const room = (room_id: string) => ({ room_id }) as never;
-  const [direct, general, other] = [room('r:dm0123456789abcdef0123456789abcdef'), room('r:general'), room('r:dmitri')];
+  const [direct, general, other] = [room('r:dm-0123456789abcdef0123456789abcdef01234567'), room('r:general'), room('r:dmitri')];
   assert.deepEqual(parts([general, direct], [other]).map(({ id, rooms }) => [id, rooms.length]), [['direct', 1], ['rooms', 1], ['joinable', 1]]);
   assert.deepEqual(inOrder([general, direct, other]), [direct, general, other]);
   assert.deepEqual(parts([], []), []);
