@@ -348,7 +348,7 @@ type Attachment struct {
 	// Type is what the server found in the content; what its sender says doesn't count.
 	Type   string `json:"content_type"`
 	FileID FileID `json:"file_id"`
-	// Height and Width are those of an image as it is shown, in pixels; 0 for not known.
+	// Height and Width are an image's as it is shown, in pixels; 0 where they aren't known.
 	Height int    `json:"height,omitempty"`
 	Name   string `json:"name"`
 	// SHA256 names the content. No atom has it: the act has AttachmentsHash.
@@ -363,8 +363,8 @@ const (
 	MaxAttachments = 10
 	// attachmentCost is about what one adds to the cost of a message, besides its name.
 	attachmentCost = 600
-	// maxSide bounds the sides of an image, in pixels.
-	maxSide = 1 << 20
+	// MaxImageSide bounds the sides of an image, in pixels: their product is a number then.
+	MaxImageSide = 1 << 20
 )
 
 // FileKind sorts files by what shows them.
@@ -418,7 +418,7 @@ func CheckAttachments(list []Attachment) ([]Attachment, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !a.SHA256.Valid() || a.Bytes < 0 || a.Bytes > MaxFileBytes || min(a.Width, a.Height) < 0 || max(a.Width, a.Height) > maxSide {
+		if !a.SHA256.Valid() || a.Bytes < 0 || a.Bytes > MaxFileBytes || min(a.Width, a.Height) < 0 || max(a.Width, a.Height) > MaxImageSide {
 			return nil, Errorf(CodeValidation, "an attachment has no content that is kept")
 		}
 		out = append(out, a)

@@ -79,7 +79,7 @@ func measure(r io.ReadSeeker, kind string) (size image.Point, turn orientation, 
 		return size, 0, fmt.Errorf("couldn't read a content: %w", err)
 	}
 	c, format, bad := image.DecodeConfig(bufio.NewReader(r))
-	if bad != nil || format != formats[kind] || c.Width > maxSide || c.Height > maxSide {
+	if bad != nil || format != formats[kind] || max(c.Width, c.Height) > ubl.MaxImageSide {
 		return image.Point{}, 0, nil
 	}
 	if kind == "image/jpeg" {
@@ -90,6 +90,3 @@ func measure(r io.ReadSeeker, kind string) (size image.Point, turn orientation, 
 	}
 	return image.Pt(c.Width, c.Height), turn, nil
 }
-
-// maxSide bounds the sides of an image: their product is a number then.
-const maxSide = 1 << 20

@@ -28,8 +28,7 @@ func wantedBy(q *ubl.MessageQuery) []wanted {
 			continue
 		}
 		w.exact = w.exact || len(w.words) > 1
-		last := w.words[len(w.words)-1]
-		w.prefix = w.prefix && (utf8.RuneCountInString(last) >= minPrefix || len(last) > 2)
+		w.prefix = w.prefix && long(w.words[len(w.words)-1])
 		out = append(out, w)
 	}
 	return out

@@ -47,10 +47,13 @@ func parse(q string) []term {
 func appendTerm(to []term, text string, prefix bool) []term {
 	if w := split(fold(text)); len(w) > 0 {
 		last := w[len(w)-1]
-		return append(to, term{w, prefix && (utf8.RuneCountInString(last) >= minPrefix || len(last) > 2)})
+		return append(to, term{w, prefix && long(last)})
 	}
 	return to
 }
+
+// long reports whether a word may stand for all that begin with it.
+func long(word string) bool { return utf8.RuneCountInString(word) >= minPrefix || len(word) > 2 }
 
 // split cuts folded text into words, as the index does.
 func split(folded string) []string {

@@ -3,6 +3,7 @@ package person
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -142,7 +143,7 @@ func (s *State) decideReminderAdd(c ubl.AddReminder, at actors.Moment) (*plan, e
 		return nil, when("is more than a year ahead")
 	}
 	var id [10]byte
-	if _, err := at.Random.Read(id[:]); err != nil {
+	if _, err := io.ReadFull(at.Random, id[:]); err != nil {
 		return nil, fmt.Errorf("couldn't draw an id: %w", err)
 	}
 	r := ubl.Reminder{ReminderID: fmt.Sprintf("n:%x", id), RoomID: c.RoomID, MsgID: c.MsgID, At: c.At, Note: c.Note}

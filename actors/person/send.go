@@ -147,9 +147,6 @@ func (x *Person) fill(ctx context.Context, n *Notification, to recipient) (bool,
 	default:
 		return false, err
 	}
-	if err != nil {
-		return false, err
-	}
 	if len(page.Entries) == 0 || page.LastSeq != n.Seq {
 		return false, nil // retention has taken it
 	}

@@ -45,7 +45,6 @@ func (s *State) decideHide(c ubl.RemoveMember) (*plan, error) {
 		return nil, ubl.Errorf(ubl.CodeConflict, "these direct messages are hidden until the next one")
 	}
 	p := s.veiling(m, true)
-	p.Records[0].Value = agreement.RoomIndex{Room: s.Summary, Role: m.Role, Hidden: true}.Encode()
 	p.Frees = true
 	return p, nil
 }
@@ -75,9 +74,9 @@ func (s *State) decideShow(c agreement.ShowDirect, at actors.Moment) (*plan, err
 
 // veiling is the plan of an act that hides or shows direct messages to one of their members.
 func (s *State) veiling(m ubl.Member, hides bool) *plan {
-	id, op := s.Summary.RoomID, "room.show"
+	id, op, record := s.Summary.RoomID, "room.show", memberIndex(s.Summary, m)
 	if hides {
-		op = "room.hide"
+		op, record.Value = "room.hide", agreement.RoomIndex{Room: s.Summary, Role: m.Role, Hidden: true}.Encode()
 	}
 	return &plan{
 		Act: actors.Act{
@@ -85,7 +84,7 @@ func (s *State) veiling(m ubl.Member, hides bool) *plan {
 			Effects: []ubl.Fields{{ubl.Str("op", op), ubl.Str("room_id", id), ubl.Str("user_id", m.UserID)}},
 		},
 		Event:   event{Member: &m, Hides: &hides, LastSeq: s.Head.LastSeq},
-		Records: []actors.Record{memberIndex(s.Summary, m)},
+		Records: []actors.Record{record},
 	}
 }
 

@@ -26,7 +26,8 @@ type event struct {
 	// Sealed: nobody was left, and the timeline so far stays closed for good, to an Heir
 	// as well.
 	Sealed bool `json:"sealed,omitempty"`
-	// Members are those of direct messages, by user id: room.create, where Member is its maker.
+	// Members are in direct messages from the beginning, in order of their ids: of room.create alone,
+	// whose Member is who asked for them.
 	Members []ubl.Member `json:"members,omitempty"`
 	// About is what room.describe has changed.
 	About *ubl.RoomDescriptionPatch `json:"about,omitempty"`

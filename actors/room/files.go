@@ -15,7 +15,7 @@ import (
 // Files of messages: the record of those that a message carries still, what refers to their blobs,
 // and how many bytes the room has of them.
 
-// filesVersion is that of the record.
+// filesVersion is the version of the record that says which files a message carries.
 const filesVersion = 1
 
 // filesRecord are the files of one message, as JSON under [filesKey].

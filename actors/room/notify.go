@@ -26,10 +26,7 @@ const (
 func Notifying(read ubl.Reader) actors.Family {
 	follow := &actors.Follow{
 		Name: "notifications", Local: "tail|notifications", Every: notifyEvery,
-		Dids: []ubl.Did{ubl.DidSend}, Subject: func(e actors.Entry) string {
-			room, _ := placeIn(e)
-			return string(room)
-		},
+		Dids: []ubl.Did{ubl.DidSend}, Subject: roomOf,
 	}
 	return actors.Deliverer(read, follow, func(env actors.Env) func(context.Context, string, []actors.Entry) error {
 		return notifier{env, read}.deliver
@@ -103,11 +100,11 @@ func listening(snap ubl.Snapshot, room ubl.RoomID) (list []listener, err error) 
 	return list, err
 }
 
-// messages are those of a page that are there still, and new.
+// messages reads the messages of a page that are kept still, and young enough to tell of.
 func (n notifier) messages(snap ubl.Snapshot, room ubl.RoomID, list []actors.Entry) (out []heard, err error) {
 	since := ubl.TimeOf(n.Now()).Add(-notifyWithin)
 	for _, e := range list {
-		_, seq := placeIn(e)
+		seq := seqOf(e)
 		v, err := snap.Get(messageKey(room, seq))
 		if err != nil || v == nil || stored(v).redacted() {
 			if err != nil {
@@ -125,7 +122,7 @@ func (n notifier) messages(snap ubl.Snapshot, room ubl.RoomID, list []actors.Ent
 		m := heard{seq: e.Seq, News: ubl.News{RoomID: room, Seq: seq, MsgID: entry.ID, Author: entry.AuthorID, Direct: room.IsDirect()}}
 		if entry.Body != nil && entry.Body.Type == ubl.ContentText {
 			var body ubl.Body
-			if err := json.Unmarshal(entry.Body.JSON, &body); err != nil {
+			if err := entry.Body.Read(ubl.ContentText, &body); err != nil {
 				return nil, ubl.Damaged("entry %d of %s can't be read", seq, room)
 			}
 			m.Text, m.mentions = body.Text, body.Mentions
@@ -140,23 +137,22 @@ func (n notifier) messages(snap ubl.Snapshot, room ubl.RoomID, list []actors.Ent
 	return out, nil
 }
 
-// placeIn is where an act has appended an entry; "" and 0 for nowhere.
-func placeIn(e actors.Entry) (ubl.RoomID, int64) {
+// seqOf is the number of the entry that an act has appended to its room; 0 for none.
+func seqOf(e actors.Entry) int64 {
 	var atom struct {
 		Effects []struct {
-			Op   string     `json:"op"`
-			Room ubl.RoomID `json:"room_id"`
-			Seq  int64      `json:"room_seq"`
+			Op  string `json:"op"`
+			Seq int64  `json:"room_seq"`
 		} `json:"effects"`
 	}
 	if json.Unmarshal(e.Effect, &atom) == nil {
 		for _, effect := range atom.Effects {
 			if effect.Op == "room.append" {
-				return effect.Room, effect.Seq
+				return effect.Seq
 			}
 		}
 	}
-	return "", 0
+	return 0
 }
 
 // participants are who takes part in a thread: who began it, and the newest who answered.

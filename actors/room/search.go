@@ -47,11 +47,11 @@ func (f finder) find(ctx context.Context, ask ubl.Asker, of ubl.Group, c ubl.Sea
 	hits := &ubl.MessageHits{Hits: []*ubl.MessageHit{}}
 	limit, after := c.Page(), c.After
 	for range searchRounds {
-		hit, err := f.search.FindMessages(ctx, of, q, in, c.Sort, after, limit-len(hits.Hits))
+		found, err := f.search.FindMessages(ctx, of, q, in, c.Sort, after, limit-len(hits.Hits))
 		if err != nil {
 			return nil, err
 		}
-		list, err := f.lookUp(ctx, ask, of, c.Who, q, hit.Matches)
+		list, err := f.lookUp(ctx, ask, of, c.Who, q, found.Matches)
 		if err != nil {
 			return nil, err
 		}
@@ -59,10 +59,10 @@ func (f finder) find(ctx context.Context, ask ubl.Asker, of ubl.Group, c ubl.Sea
 			h.RoomName = names[h.Place.RoomID]
 			hits.Hits = append(hits.Hits, h)
 		}
-		if hits.Next = ""; !hit.More {
+		if hits.Next = ""; !found.More {
 			break
 		}
-		after = hit.Matches[len(hit.Matches)-1].After
+		after = found.Matches[len(found.Matches)-1].After
 		if hits.Next = after; len(hits.Hits) >= limit {
 			break
 		}

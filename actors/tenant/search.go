@@ -62,17 +62,17 @@ func asked(c *ubl.SearchMessages) (q *ubl.MessageQuery, text string, err error) 
 	if !slices.Contains([]ubl.Sort{ubl.ByRelevance, ubl.ByNewest, ubl.ByOldest}, c.Sort) {
 		return nil, "", ubl.Errorf(ubl.CodeValidation, "sort is none of relevance, newest and oldest")
 	}
-	for name, values := range map[string][]string{"in": c.In, "from": c.From} {
-		if slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, `"`) }) {
-			return nil, "", ubl.Errorf(ubl.CodeValidation, "%s has a quote in it", name)
-		}
-	}
 	var b strings.Builder
-	for _, v := range c.In {
-		b.WriteString(`in:"` + v + `" `)
-	}
-	for _, v := range c.From {
-		b.WriteString(`from:"` + v + `" `)
+	for _, narrower := range []struct {
+		name   string
+		values []string
+	}{{"in", c.In}, {"from", c.From}} {
+		for _, v := range narrower.values {
+			if strings.Contains(v, `"`) {
+				return nil, "", ubl.Errorf(ubl.CodeValidation, "%s has a quote in it", narrower.name)
+			}
+			b.WriteString(narrower.name + `:"` + v + `" `)
+		}
 	}
 	b.WriteString(c.Query)
 	text = b.String()

@@ -142,6 +142,11 @@ func (a *API) removeFile(ctx context.Context, in *FilePath) (any, error) {
 // readFile sends a file's content, or parts of it, after putting on record that somebody reads it.
 func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 	content, f, err := a.openFile(r)
+	a.sendContent(w, r, content, err, func(h http.Header) { tellContent(h, f) })
+}
+
+// sendContent sends a content that was opened, or a part of it, behind headers that tell what it is.
+func (a *API) sendContent(w http.ResponseWriter, r *http.Request, content io.ReadSeekCloser, err error, tell func(http.Header)) {
 	if err != nil {
 		envelope.WriteError(w, r, err)
 		return
@@ -153,7 +158,7 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	tellContent(w.Header(), f)
+	tell(w.Header())
 	if strings.Contains(r.Header.Get("Range"), ",") {
 		r.Header.Del("Range") // many parts of one file are for nobody but who wants to make work
 	}

@@ -237,22 +237,7 @@ func (a *API) readRoomFile(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		content, err = a.openRoomBlob(r.Context(), f)
 	}
-	if err != nil {
-		envelope.WriteError(w, r, err)
-		return
-	}
-	defer content.Close()
-	release, err := envelope.CallerOf(r.Context()).Stream()
-	if err != nil {
-		envelope.WriteError(w, r, err)
-		return
-	}
-	defer release()
-	envelope.TellShown(w.Header(), f.SHA256, f.Type, f.Name)
-	if strings.Contains(r.Header.Get("Range"), ",") {
-		r.Header.Del("Range") // as in readFile
-	}
-	http.ServeContent(w, r, "", time.Time{}, &outgoing{content, envelope.CallerOf(r.Context()), a.Now})
+	a.sendContent(w, r, content, err, func(h http.Header) { envelope.TellShown(h, f.SHA256, f.Type, f.Name) })
 }
 
 type thumbnailInput struct {
