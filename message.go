@@ -434,7 +434,7 @@ type MessageSearcher interface {
 	FindMessages(ctx context.Context, of Group, q *MessageQuery, in []RoomID, sort Sort, after string, limit int) (*MessagesFound, error)
 	// MatchMessage reports whether a text is found by the words of a query, and where.
 	MatchMessage(q *MessageQuery, text string) (snippet string, at []Highlight, ok bool)
-	// IndexMessages takes in what has changed in a room. It is kept once Keep is called, or
+	// IndexMessages takes in what has changed in a room. It is kept once KeepMessages is called, or
 	// a batch is full. A history that the index doesn't know has the index thrown away.
 	IndexMessages(ctx context.Context, of Group, room RoomID, changes MessageChanges) error
 	// Whole reports whether Refill was through since the index was made.
@@ -446,6 +446,8 @@ type MessageSearcher interface {
 	// MessageCursor and KeepMessages are like Cursor and Keep of a [Searcher].
 	MessageCursor(ctx context.Context, of Group) (int64, error)
 	KeepMessages(ctx context.Context, of Group, seq int64) error
+	// RestOfMessages is how long a group's index rests now, by the work since the rest before.
+	RestOfMessages(of Group) time.Duration
 	// Rebuild throws the index of a group away.
 	Rebuild(ctx context.Context, of Group) error
 }

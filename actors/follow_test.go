@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,6 +117,8 @@ type square struct {
 	mu      sync.Mutex
 	trouble map[string]error // by subject
 	cried   []string
+	pages   atomic.Int64 // that the tally has read
+	rest    atomic.Int64 // of the tally after each, in ns
 	cursors map[ubl.Group]int64 // of the crier's own, nil where they are in the store
 }
 
@@ -151,6 +154,10 @@ func (s *square) upset(subject string, err error) {
 
 func (s *square) tally() actors.Family {
 	follow := &actors.Follow{Name: "tally", Local: "tally", Dids: []ubl.Did{didPost}, Subject: subjectOf}
+	follow.Rest = func(ubl.Group) time.Duration {
+		s.pages.Add(1)
+		return time.Duration(s.rest.Load())
+	}
 	kind := postKind()
 	tally := &actors.Kind[tallyState, postEvent]{
 		Name: "tally", Version: 1, Spaces: "z", Place: kind.Place, Follow: follow,
@@ -299,6 +306,21 @@ func TestFollow(t *testing.T) {
 			}
 			s.VerifyLedger(s.ana.TenantID)
 		})
+	}
+}
+
+// TestFollowRests: who rests after each page takes in all that was said meanwhile, page by page.
+func TestFollowRests(t *testing.T) {
+	s := openSquare(t, false)
+	s.rest.Store(int64(100 * time.Millisecond))
+	var all []string
+	for i := range 250 {
+		all = append(all, fmt.Sprintf("a%d", i))
+	}
+	s.say(all...)
+	s.hear(strings.Join(all, " "))
+	if n := s.pages.Load(); n < 3 {
+		t.Errorf("%d texts were %d pages of a hundred", len(all), n)
 	}
 }
 

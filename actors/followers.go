@@ -47,6 +47,7 @@ type ledgerOf struct {
 type lagging struct {
 	since   time.Time   // by the runtime's clock
 	atoms   int64       // how many, when it was last looked
+	upTo    int64       // where the follower was then
 	timer   *time.Timer // of the next look
 	looking bool
 	again   bool // there was more during a look
@@ -164,7 +165,11 @@ func (s *followers) look(l ledgerOf, b *lagging) {
 	case <-s.ctx.Done():
 		return
 	}
-	err := s.rt.opts.Panics.Try("following a ledger", func() error { return s.catchUp(l, b) })
+	var rest time.Duration
+	err := s.rt.opts.Panics.Try("following a ledger", func() (err error) {
+		rest, err = s.catchUp(l, b)
+		return err
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.behind[l] != b {
@@ -178,16 +183,19 @@ func (s *followers) look(l ledgerOf, b *lagging) {
 		b.tries++
 	case b.again:
 		b.again, b.tries, b.since = false, 0, s.rt.opts.Now()
-		s.lookIn(l, b, l.kind.Every)
+		s.lookIn(l, b, max(rest, l.kind.Every))
+	case rest > 0 && b.atoms > 0: // it holds nobody's place meanwhile
+		b.tries = 0
+		s.lookIn(l, b, rest)
 	default:
 		delete(s.behind, l)
 	}
 }
 
-// catchUp has a follower take in pages of a ledger, up to its head.
-func (s *followers) catchUp(l ledgerOf, b *lagging) error {
+// catchUp has a follower take in pages of a ledger, up to its head or up to a rest.
+func (s *followers) catchUp(l ledgerOf, b *lagging) (rest time.Duration, err error) {
 	to := nameOf(l.group, l.kind.Local)
-	for last := int64(-1); s.rt.opts.Shelf.Leads(s.rt.opts.Partition(l.group)); {
+	for s.rt.opts.Shelf.Leads(s.rt.opts.Partition(l.group)) {
 		ctx, cancel := context.WithTimeout(s.ctx, followTimeout)
 		done, err := ubl.Ask[followed](ctx, s.rt, to, follow{})
 		cancel()
@@ -195,22 +203,27 @@ func (s *followers) catchUp(l ledgerOf, b *lagging) error {
 			if !passes(err) {
 				s.rt.opts.Log.Warn("a ledger couldn't be followed", "actor", to, "error", err)
 			}
-			return err
+			return 0, err
 		}
 		l.kind.delivered.Add(int64(done.delivered - done.failed))
 		l.kind.failures.Add(int64(done.failed))
 		s.mu.Lock()
-		b.atoms = max(done.head-done.upTo, 0)
+		before := b.upTo
+		b.upTo, b.atoms = done.upTo, max(done.head-done.upTo, 0)
 		s.mu.Unlock()
+		if l.kind.Rest != nil {
+			rest = l.kind.Rest(l.group)
+		}
 		switch {
 		case done.upTo >= done.head:
-			return nil
-		case done.upTo == last: // loaded again and again, or something else is amiss: not at full speed
-			return ubl.Errorf(ubl.CodeUnavailable, "the follower takes nothing in")
+			return rest, nil
+		case done.upTo == before: // loaded again and again, or something else is amiss: not at full speed
+			return 0, ubl.Errorf(ubl.CodeUnavailable, "the follower takes nothing in")
+		case rest > 0:
+			return rest, nil
 		}
-		last = done.upTo
 	}
-	return nil
+	return 0, nil
 }
 
 // FollowStats are figures of what follows the ledgers of the groups that run at this node.

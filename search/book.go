@@ -53,6 +53,7 @@ type book struct {
 	batched *batched
 	whole   bool
 	filling bool
+	labour
 }
 
 func (x *Index) newBook(of ubl.Name) *book {

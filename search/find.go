@@ -30,6 +30,7 @@ func (x *Index) FindMessages(ctx context.Context, g ubl.Group, q *ubl.MessageQue
 		return nil, err
 	}
 	defer x.give(b)
+	b.searched.Store(time.Now().UnixNano())
 	if b.current() == nil {
 		if err := x.writing(ctx, g, func(*book) error { return nil }); err != nil {
 			return nil, err

@@ -32,6 +32,7 @@ type Index struct {
 	panics   *panics.Catcher
 	patience time.Duration
 	restless bool
+	written  func() int64
 	finds    *turns.Turns // of searches that look things up
 	batches  lock         // of books that are written
 
@@ -54,6 +55,8 @@ type Options struct {
 	Panics *panics.Catcher // catches what panics while documents are indexed
 	// Patience is how long a search waits for an index that is behind (5 s).
 	Patience time.Duration
+	// Written is how much this node has written since its start; nil for nothing.
+	Written func() int64
 	// Restless has messages indexed without a rest, as where nobody sends meanwhile.
 	Restless bool
 }
@@ -69,8 +72,11 @@ func Open(dir string, o *Options) (*Index, error) {
 	}
 	smallBuffers()
 	x := &Index{
-		dir: dir, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), panics: o.Panics, patience: cmp.Or(o.Patience, usualPatience), restless: o.Restless,
+		dir: dir, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), panics: o.Panics, patience: cmp.Or(o.Patience, usualPatience), restless: o.Restless, written: o.Written,
 		finds: turns.New(maxFinds, tenantFinds), batches: newLock(), books: make(map[ubl.Name]*book),
+	}
+	if x.written == nil {
+		x.written = func() int64 { return 0 }
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x, nil

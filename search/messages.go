@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/analysis"
 	"github.com/blevesearch/bleve/v2/document"
 	index "github.com/blevesearch/bleve_index_api"
 
@@ -64,6 +65,8 @@ func (x *Index) writing(ctx context.Context, g ubl.Group, fn func(*book) error) 
 		return ubl.AsError(err)
 	}
 	defer b.writer.give()
+	begun := time.Now()
+	defer func() { b.worked.Add(int64(time.Since(begun))) }()
 	err = guarded(func() error {
 		if err := x.openMessages(b); err != nil {
 			return err
@@ -213,29 +216,9 @@ func (b *book) setWhole(whole bool) {
 	b.whole = whole
 }
 
-// KeepMessages implements [ubl.MessageSearcher]. It rests after what it has written, for those
-// who send meanwhile.
+// KeepMessages implements [ubl.MessageSearcher].
 func (x *Index) KeepMessages(ctx context.Context, g ubl.Group, seq int64) error {
-	begun := time.Now()
-	err := x.writing(ctx, g, func(b *book) error { return x.flush(b, seq) })
-	if err == nil {
-		x.breathe(ctx, time.Since(begun))
-	}
-	return err
-}
-
-// breathe rests after a batch that took some time, as errands do that nobody waits for.
-func (x *Index) breathe(ctx context.Context, took time.Duration) {
-	if x.restless {
-		return
-	}
-	timer := time.NewTimer(min(restFor*took, maxRest))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	case <-x.ctx.Done():
-	}
+	return x.writing(ctx, g, func(b *book) error { return x.flush(b, seq) })
 }
 
 // flush writes what is to be written, and how far the ledger is in it at least.
@@ -280,12 +263,11 @@ var errPage = errors.New("the batch is full")
 // their turn.
 func (x *Index) IndexMessages(ctx context.Context, g ubl.Group, room ubl.RoomID, changes ubl.MessageChanges) error {
 	for {
-		begun := time.Now()
 		more, err := x.indexPage(ctx, g, room, changes)
 		if err != nil || !more {
 			return err
 		}
-		x.breathe(ctx, time.Since(begun))
+		x.breathe(ctx, x.RestOfMessages(g))
 	}
 }
 
@@ -372,8 +354,9 @@ func messageDocument(id string, room ubl.RoomID, c ubl.MessageChange, had reacti
 	put := func(name, text string, options index.FieldIndexingOptions, a analyzed) {
 		doc.AddField(document.NewTextFieldCustom(name, nil, []byte(text), options, a))
 	}
-	put(inForms, c.Text, ranked, allForms)
-	put(inPairs, c.Text, found, allPairs)
+	words := wordsOf(c.Text) // once for both
+	put(inForms, c.Text, ranked, func(string) analysis.TokenStream { return allForms(words) })
+	put(inPairs, c.Text, found, func(string) analysis.TokenStream { return allPairs(words) })
 	put(inRoom, string(room), found, fields)
 	put(inAuthor, string(c.AuthorID), found, fields)
 	put(inDay, strings.Join(daysOf(c.SentAt), " "), found, fields)

@@ -122,8 +122,8 @@ func token(term string, at int) *analysis.Token {
 }
 
 // allForms are words with their stems.
-func allForms(text string) (out analysis.TokenStream) {
-	for i, w := range wordsOf(text) {
+func allForms(words []word) (out analysis.TokenStream) {
+	for i, w := range words {
 		for _, form := range formsOf(w.text) {
 			out = append(out, token(form, i+1))
 		}
@@ -132,8 +132,7 @@ func allForms(text string) (out analysis.TokenStream) {
 }
 
 // allPairs are every two words that follow each other.
-func allPairs(text string) (out analysis.TokenStream) {
-	words := wordsOf(text)
+func allPairs(words []word) (out analysis.TokenStream) {
 	for i := 1; i < len(words); i++ {
 		out = append(out, token(pair(words[i-1].text, words[i].text), i))
 	}

@@ -36,6 +36,7 @@ func (c messageCursors) Keep(ctx context.Context, g ubl.Group, seq int64) error 
 func following(search ubl.MessageSearcher) *actors.Follow {
 	return &actors.Follow{
 		Name: "messages", Local: "tail|messages", Every: indexEvery, Cursors: messageCursors{search},
+		Rest: func(g ubl.Group) time.Duration { return search.RestOfMessages(g) },
 		Dids: []ubl.Did{
 			ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidRoomTrim,
 			ubl.DidRoomLeave, ubl.DidRoomRemove, // the last one to go seals what was said

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,6 +26,8 @@ type figures struct {
 	refused prometheus.Counter
 	// writes is how long writes are under way, those that wait for a commit included.
 	writes prometheus.Histogram
+	// written is how many there were, for those who do their work between them.
+	written atomic.Int64
 	// files are commits behind the journal of a node alone, snapshots and installs
 	// are of a cluster's.
 	files, snapshots, installs *prometheus.HistogramVec
@@ -133,7 +136,10 @@ func (f *figures) watch(n *node) {
 }
 
 // wrote is told of every write that actors let in.
-func (f *figures) wrote(took time.Duration) { f.writes.Observe(took.Seconds()) }
+func (f *figures) wrote(took time.Duration) {
+	f.written.Add(1)
+	f.writes.Observe(took.Seconds())
+}
 
 // watchStreams adds what live streams count.
 func (f *figures) watchStreams(h *sse.Hub) {

@@ -128,7 +128,7 @@ func (n *node) run(dir string) (err error) {
 	if err = n.openBlobs(context.Background(), filepath.Join(dir, blobsDir)); err != nil {
 		return err
 	}
-	if n.search, err = search.Open(filepath.Join(dir, searchDir), &search.Options{Log: n.log, Panics: n.panics}); err != nil {
+	if n.search, err = search.Open(filepath.Join(dir, searchDir), &search.Options{Log: n.log, Panics: n.panics, Written: n.figures.written.Load}); err != nil {
 		return err
 	}
 	var elsewhere ubl.Asker // a nil *cluster.Node would not be nil there

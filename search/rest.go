@@ -1,0 +1,64 @@
+package search
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"ubl"
+)
+
+// Messages are indexed in what others leave over: after some work the index of a group rests for
+// restFor times as long. While many write, it rests for busyRestFor times as long: its work for a
+// message costs more than sending it. But whoever has searched lately finds what is new.
+const (
+	busyRestFor = 39
+	maxBusyRest = 20 * time.Second
+	// busyFrom is how many writes a second are many.
+	busyFrom = 500
+	// searchedFor is how long somebody who has searched may search again.
+	searchedFor = time.Minute
+)
+
+// labour is what a book of messages has done since its rest before, and for whom.
+type labour struct {
+	worked   atomic.Int64 // ns
+	searched atomic.Int64 // when somebody did last, Unix ns
+	written  atomic.Int64 // what the node had written by the rest before
+	rested   atomic.Int64 // when that was, Unix ns
+}
+
+// rest is how long to rest at a time, when the node has written so much since its start.
+func (l *labour) rest(now time.Time, written int64) time.Duration {
+	worked := time.Duration(l.worked.Swap(0))
+	before, since := l.written.Swap(written), now.Sub(time.Unix(0, l.rested.Swap(now.UnixNano())))
+	many := float64(written-before) > busyFrom*since.Seconds()
+	if many && now.Sub(time.Unix(0, l.searched.Load())) > searchedFor {
+		return min(busyRestFor*worked, maxBusyRest)
+	}
+	return min(restFor*worked, maxRest)
+}
+
+// RestOfMessages implements [ubl.MessageSearcher].
+func (x *Index) RestOfMessages(g ubl.Group) time.Duration {
+	if x.restless {
+		return 0
+	}
+	b, err := x.take(messagesName(g))
+	if err != nil {
+		return 0
+	}
+	defer x.give(b)
+	return b.rest(time.Now(), x.written())
+}
+
+// breathe waits, unless the index is closed.
+func (x *Index) breathe(ctx context.Context, rest time.Duration) {
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-x.ctx.Done():
+	}
+}

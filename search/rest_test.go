@@ -1,0 +1,36 @@
+package search
+
+import (
+	"testing"
+	"time"
+)
+
+// TestRest: an index rests by what it has done, long where many write and nobody has searched.
+func TestRest(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	for _, tt := range []struct {
+		name     string
+		worked   time.Duration
+		written  int64         // in the ten seconds since the rest before
+		searched time.Duration // ago
+		want     time.Duration
+	}{
+		{"it has done nothing", 0, 10_000, time.Hour, 0},
+		{"few write", 100 * time.Millisecond, 100, time.Hour, 900 * time.Millisecond},
+		{"many write", 100 * time.Millisecond, 10_000, time.Hour, 3900 * time.Millisecond},
+		{"many write, somebody has searched", 100 * time.Millisecond, 10_000, time.Second, 900 * time.Millisecond},
+		{"few write, long work", time.Minute, 100, time.Hour, maxRest},
+		{"many write, long work", time.Minute, 10_000, time.Hour, maxBusyRest},
+	} {
+		var l labour
+		l.rest(now.Add(-10*time.Second), 1000)
+		l.worked.Store(int64(tt.worked))
+		l.searched.Store(now.Add(-tt.searched).UnixNano())
+		if got := l.rest(now, 1000+tt.written); got != tt.want {
+			t.Errorf("%s: it rests for %v, want %v", tt.name, got, tt.want)
+		}
+		if again := l.rest(now.Add(time.Second), 1000+tt.written); again != 0 {
+			t.Errorf("%s: it rests again for %v, with nothing done since", tt.name, again)
+		}
+	}
+}
