@@ -81,6 +81,7 @@ func (w *committing) byThemselves() {
 	device := w.id(w.ask("POST", "/api/me/devices", fmt.Sprintf(`{"name":"Firefox","endpoint":"https://push.invalid/a","p256dh":%q,"auth":%q}`,
 		base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()), base64.RawURLEncoding.EncodeToString(make([]byte, 16)))), "device_id")
 	sent := w.ask("POST", "/api/rooms/r:general/messages", `{"type":"text","body":{"text":"Remember"}}`)
+	w.ask("GET", "/api/rooms/r:general/entries", "")
 	reminder := w.id(w.ask("POST", "/api/me/reminders", fmt.Sprintf(`{"room_id":"r:general","msg_id":%q,"at":%q,"note":"The pin is 4711"}`,
 		w.id(sent, "msg_id"), time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"))), "reminder_id")
 	if told := w.ask("GET", "/api/me/notifications", ""); strings.Count(told, `"salt"`) != 2 {
