@@ -67,6 +67,8 @@ type RoomPreference struct {
 	Favourite  bool `json:"favourite,omitempty"`
 	// Section is the one of their list in which it stands, "" for none.
 	Section string `json:"section,omitempty"`
+	// Salt is that of the commitment of the act which set it; only its answer has it.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // RoomPreferencePatch changes the members that are set.
@@ -101,6 +103,8 @@ type Preferences struct {
 	DisturbAt Time `json:"disturb_at,omitzero"`
 	// Preview is [PreviewNone] or "", which shows who wrote where, and how it begins.
 	Preview string `json:"preview,omitempty"`
+	// Salt is that of the commitment of the act which set them; only its answer has it.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // WordList is a list to put in the place of another one: an empty list takes all away.
@@ -132,6 +136,8 @@ type Device struct {
 	AddedAt  Time   `json:"added_at"`
 	// Subscription is nobody's to see: lists leave it out.
 	Subscription *Subscription `json:"subscription,omitempty"`
+	// Salt is that of the commitment of the act which added it, or of the one that it answers.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // Reminder is about a message, at a time.
@@ -143,6 +149,8 @@ type Reminder struct {
 	Note       string    `json:"note,omitempty"`
 	// Due says that the time has come; it stays until it is removed.
 	Due bool `json:"due,omitempty"`
+	// Salt is that of the commitment of the act which added it, or of the one that it answers.
+	Salt Salt `json:"salt,omitzero"`
 }
 
 // Waiting is what came in a room for somebody that they haven't read.

@@ -8,11 +8,16 @@ import (
 	"ubl/offer"
 )
 
-// The forms of what the family puts on record: whose it is, and a commitment to the rest.
+// The forms of what the family puts on record: whose it is, and of what the person did a
+// commitment to the rest. Versions before had one in every act: those that follow from others keep
+// it as a member which may be there.
 var acts = func() (list []offer.Act) {
 	const user = `"user_id": { "$ref": "ubl.common.v1#/$defs/user_id" }`
-	this := json.RawMessage(`{ "type": "object", "additionalProperties": false, "required": ["content_hash", "user_id"], "properties": {
+	this := func(required string) json.RawMessage {
+		return json.RawMessage(`{ "type": "object", "additionalProperties": false, "required": [` + required + `], "properties": {
 		"content_hash": { "type": "string", "pattern": "^b:[0-9a-f]{64}$" }, ` + user + ` } }`)
+	}
+	own, follows := this(`"content_hash", "user_id"`), this(`"user_id"`)
 	pointers := json.RawMessage(`{ "type": "object", "additionalProperties": false, "required": ["agreement_id", "user_id"], "properties": {
 		"agreement_id": { "$ref": "ubl.common.v1#/$defs/agreement_id" }, ` + user + ` } }`)
 	for _, did := range []ubl.Did{
@@ -20,7 +25,12 @@ var acts = func() (list []offer.Act) {
 	} {
 		effect := json.RawMessage(fmt.Sprintf(`{ "type": "object", "additionalProperties": false, "required": ["op", "user_id"], "properties": {
 			"op": { "const": %q }, %s } }`, did, user))
-		list = append(list, offer.Act{Did: did, This: this, Effect: effect, Pointers: pointers})
+		form := own
+		switch did {
+		case didKey, didDeviceRemove, didReminderRing, didNotify, didRelease, didSeen, didPush:
+			form = follows
+		}
+		list = append(list, offer.Act{Did: did, This: form, Effect: effect, Pointers: pointers})
 	}
 	return list
 }()

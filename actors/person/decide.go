@@ -33,9 +33,19 @@ const (
 	alarmRemind = "remind:" // and the reminder's id
 )
 
-// about is an act of the person's with an event: the ledger says whose it is, and has a commitment
-// to the rest.
-func (s *State) about(did ubl.Did, private any, e event, at actors.Moment) (*plan, error) {
+// about is an act that follows from messages, alarms and pushes: the ledger says whose it is, and
+// no more. Nobody is answered, so nobody could be told the salt of a commitment.
+func (s *State) about(did ubl.Did, e event) *plan {
+	user := ubl.Str("user_id", s.User)
+	return &plan{
+		Act:   actors.Act{Did: did, This: ubl.Fields{user}, Effects: []ubl.Fields{{ubl.Str("op", did), user}}},
+		Event: e,
+	}
+}
+
+// committing is an act of the person's own: the ledger has a commitment to what it is about, whose
+// salt the answer tells.
+func (s *State) committing(did ubl.Did, private any, e event, at actors.Moment) (*plan, error) {
 	salt, err := ubl.NewSalt(at.Random)
 	if err != nil {
 		return nil, err
@@ -48,14 +58,9 @@ func (s *State) about(did ubl.Did, private any, e event, at actors.Moment) (*pla
 		return nil, err
 	}
 	e.Salt = salt
-	user := ubl.Str("user_id", s.User)
-	return &plan{
-		Act: actors.Act{
-			Did: did, This: ubl.Fields{user, ubl.Str("content_hash", salt.Commit(content))},
-			Effects: []ubl.Fields{{ubl.Str("op", did), user}},
-		},
-		Event: e,
-	}, nil
+	p := s.about(did, e)
+	p.This = append(p.This, ubl.Str("content_hash", salt.Commit(content)))
+	return p, nil
 }
 
 func (s *State) decidePreferences(c ubl.SetPreferences, at actors.Moment) (*plan, error) {
@@ -81,7 +86,7 @@ func (s *State) decideRoom(c ubl.SetRoomPreference, at actors.Moment) (*plan, er
 // preferring sets the preferences. What is held back is looked at again, by what they are now.
 func (s *State) preferring(did ubl.Did, private any, e event, now ubl.Preferences, at actors.Moment) (*plan, error) {
 	e.Preferences = &now
-	p, err := s.about(did, private, e, at)
+	p, err := s.committing(did, private, e, at)
 	if err == nil && slices.ContainsFunc(s.Waiting, func(w waiting) bool { return w.Held }) {
 		p.Alarms = append(p.Alarms, actors.Alarm{Key: alarmHeld, At: max(now.QuietUntil(at.Now), at.Now)})
 	}
@@ -94,12 +99,12 @@ type keying struct {
 	made pushKey
 }
 
-func (s *State) decideKey(c *keying, at actors.Moment) (*plan, error) {
+func (s *State) decideKey(c *keying, _ actors.Moment) (*plan, error) {
 	key := c.made
 	if s.Key != nil {
 		key = *s.Key
 	}
-	return s.about(didKey, key.Public, event{Key: &key}, at)
+	return s.about(didKey, event{Key: &key}), nil
 }
 
 // adding is [ubl.AddDevice] with a subscription that was found sound.
@@ -116,7 +121,7 @@ func (s *State) decideDeviceAdd(c *adding, at actors.Moment) (*plan, error) {
 	case was != nil:
 		d.AddedAt = was.AddedAt
 	}
-	return s.about(didDeviceAdd, d, event{Device: &d}, at)
+	return s.committing(didDeviceAdd, shown(d), event{Device: &d}, at) // the id stands for the endpoint
 }
 
 func (s *State) decideDeviceRemove(c ubl.RemoveDevice, at actors.Moment) (*plan, error) {
@@ -124,13 +129,14 @@ func (s *State) decideDeviceRemove(c ubl.RemoveDevice, at actors.Moment) (*plan,
 	if d == nil {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "you have no such device")
 	}
-	return s.removing(*d, at)
+	gone := bare(*d)
+	return s.committing(didDeviceRemove, gone, event{Device: gone}, at)
 }
 
-// removing leaves of the device what lists show.
-func (s *State) removing(d ubl.Device, at actors.Moment) (*plan, error) {
-	d.Subscription = nil
-	return s.about(didDeviceRemove, d, event{Device: &d}, at)
+// bare is of a device what lists show, without the salt of an act before.
+func bare(d ubl.Device) *ubl.Device {
+	d.Salt = ubl.Salt{}
+	return shown(d)
 }
 
 func (s *State) decideReminderAdd(c ubl.AddReminder, at actors.Moment) (*plan, error) {
@@ -147,7 +153,7 @@ func (s *State) decideReminderAdd(c ubl.AddReminder, at actors.Moment) (*plan, e
 		return nil, fmt.Errorf("couldn't draw an id: %w", err)
 	}
 	r := ubl.Reminder{ReminderID: fmt.Sprintf("n:%x", id), RoomID: c.RoomID, MsgID: c.MsgID, At: c.At, Note: c.Note}
-	p, err := s.about(didReminderAdd, r, event{Reminder: &r}, at)
+	p, err := s.committing(didReminderAdd, r, event{Reminder: &r}, at)
 	if err == nil {
 		p.Alarms = []actors.Alarm{{Key: alarmRemind + r.ReminderID, At: r.At}}
 	}
@@ -165,7 +171,9 @@ func (s *State) decideReminderRemove(c ubl.RemoveReminder, at actors.Moment) (*p
 	if r == nil {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "you have no such reminder")
 	}
-	p, err := s.about(didReminderRemove, *r, event{Reminder: r}, at)
+	gone := *r
+	gone.Salt = ubl.Salt{}
+	p, err := s.committing(didReminderRemove, gone, event{Reminder: &gone}, at)
 	if err == nil && !r.Due {
 		p.Alarms = []actors.Alarm{{Key: alarmRemind + r.ReminderID}}
 	}
@@ -227,7 +235,7 @@ func (s *State) pushing(j job, at actors.Moment) (*plan, error) {
 	if j.What == tellClose {
 		last = closeFor
 	}
-	p, err := s.about(didPush, j, event{Begins: &open{Key: j.key(), Seq: j.Seq}}, at)
+	p, err := s.about(didPush, event{Begins: &open{Key: j.key(), Seq: j.Seq}}), error(nil)
 	if err == nil {
 		p.Status, p.Effects = ubl.StatusIntended, nil
 		p.Intends = &actors.Outbound{Key: j.key(), Content: content, Deadline: at.Now.Add(last)}

@@ -14,8 +14,10 @@
 //	i 4 person      snapshot of the State ([actors.Snapshots])
 //	k               idempotency keys ([actors.Keys])
 //
-// The ledger is read by all members of a tenant. So an act says whose it is and no more: what was
-// set, who wrote and where are in a commitment, whose salt is in the event.
+// The ledger is read by all members of a tenant. So an act says whose it is and no more. What the
+// person did has a commitment besides: to the record that the act answers, as canonical JSON without
+// its salt, which stands there, too. What follows from messages, alarms and pushes answers nobody,
+// and has none.
 //
 // # The way of a notification
 //

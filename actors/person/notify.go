@@ -26,10 +26,7 @@ func (s *State) decideNotify(c ubl.Notify, at actors.Moment) (*plan, error) {
 	until := s.Preferences.Decide(c.News, at.Now).Until
 	w.Count++
 	w.LastSeq, w.Held = c.News.Seq, until > 0
-	p, err := s.about(didNotify, c.News, event{Waiting: &w}, at)
-	if err != nil {
-		return nil, err
-	}
+	p := s.about(didNotify, event{Waiting: &w})
 	if w.Held {
 		p.Alarms = []actors.Alarm{{Key: alarmHeld, At: until}}
 		return p, nil
@@ -60,10 +57,7 @@ func (s *State) decideSeen(c ubl.SeenRoom, at actors.Moment) (*plan, error) {
 	if w == nil {
 		return nil, ubl.Errorf(ubl.CodeNotFound, "nothing waits there")
 	}
-	p, err := s.about(didSeen, w.Waiting, event{Waiting: &waiting{Waiting: ubl.Waiting{RoomID: c.RoomID}}}, at)
-	if err != nil {
-		return nil, err
-	}
+	p := s.about(didSeen, event{Waiting: &waiting{Waiting: ubl.Waiting{RoomID: c.RoomID}}})
 	for _, device := range w.On {
 		if err := s.intend(p, job{What: tellClose, DeviceID: device, RoomID: c.RoomID, Seq: w.LastSeq}, at); err != nil {
 			return nil, err
@@ -86,16 +80,11 @@ func (s *State) wake(key string, at actors.Moment) (ubl.Did, *plan, error) {
 		return "", nil, nil
 	}
 	if until := s.Preferences.QuietUntil(at.Now); until > 0 { // the next time of quiet has begun
-		p, err := s.about(didRelease, until, event{}, at)
-		if err == nil {
-			p.Alarms = []actors.Alarm{{Key: alarmHeld, At: until}}
-		}
-		return didRelease, p, err
+		p := s.about(didRelease, event{})
+		p.Alarms = []actors.Alarm{{Key: alarmHeld, At: until}}
+		return didRelease, p, nil
 	}
-	p, err := s.about(didRelease, len(held), event{Released: true}, at)
-	if err != nil {
-		return "", nil, err
-	}
+	p := s.about(didRelease, event{Released: true})
 	p.Alarms = []actors.Alarm{{Key: alarmHeld}}
 	slices.SortFunc(held, func(a, b waiting) int { return cmp.Compare(b.LastSeq, a.LastSeq) })
 	for _, w := range held[:min(len(held), maxReleased)] {
@@ -114,12 +103,9 @@ func (s *State) ring(id string, at actors.Moment) (ubl.Did, *plan, error) {
 	}
 	r := *was
 	r.Due = true
-	p, err := s.about(didReminderRing, r, event{Reminder: &r}, at)
-	if err == nil {
-		p.Alarms = []actors.Alarm{{Key: alarmRemind + id}}
-		err = s.toAll(p, job{What: tellReminder, RoomID: r.RoomID, Reminder: id}, at)
-	}
-	return didReminderRing, p, err
+	p := s.about(didReminderRing, event{Reminder: &r})
+	p.Alarms = []actors.Alarm{{Key: alarmRemind + id}}
+	return didReminderRing, p, s.toAll(p, job{What: tellReminder, RoomID: r.RoomID, Reminder: id}, at)
 }
 
 // pushed is what [Person.send] answers.
@@ -133,15 +119,12 @@ func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error)
 	if err := json.Unmarshal(out.Content, &j); err != nil {
 		return "", nil, err
 	}
-	p, err := s.about(didPush, j, event{Ends: out.Key}, at)
-	if err != nil {
-		return "", nil, err
-	}
+	p, err := s.about(didPush, event{Ends: out.Key}), error(nil)
 	switch d := find(s.Devices, j.DeviceID, deviceID); {
 	case out.Err != nil:
 		p.Error = &ubl.AtomError{Code: out.Err.Code, Message: out.Err.Message}
 		if out.Err.Code == ubl.CodeNotFound && d != nil {
-			p.Also, err = s.removing(*d, at)
+			p.Also = s.about(didDeviceRemove, event{Device: bare(*d)})
 		}
 	case j.What == tellMessage:
 		var told pushed

@@ -138,15 +138,23 @@ func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader,
 func outcome(_ context.Context, e event) (any, error) {
 	switch e.Did {
 	case didPreferences:
-		return e.Preferences, nil
+		set := *e.Preferences
+		set.Salt = e.Salt
+		return &set, nil
 	case didRoom:
-		return e.Room, nil
+		set := *e.Room
+		set.Salt = e.Salt
+		return &set, nil
 	case didKey:
 		return &ubl.PushKey{Key: e.Key.Public}, nil
 	case didDeviceAdd, didDeviceRemove:
-		return shown(*e.Device), nil
+		d := shown(*e.Device)
+		d.Salt = e.Salt
+		return d, nil
 	case didReminderAdd, didReminderRemove:
-		return e.Reminder, nil
+		r := *e.Reminder
+		r.Salt = e.Salt
+		return &r, nil
 	}
 	return nil, nil
 }

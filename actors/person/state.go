@@ -47,7 +47,7 @@ const eventVersion = 1
 // event is stored under Y person 0 n. Each member is what it changes, as it is afterwards.
 type event struct {
 	actors.Stamp
-	Salt        ubl.Salt            `json:"salt,omitzero"` // of the act's commitment
+	Salt        ubl.Salt            `json:"salt,omitzero"` // of the act's commitment, if it has one
 	Preferences *ubl.Preferences    `json:"preferences,omitempty"`
 	Room        *ubl.RoomPreference `json:"room,omitempty"` // which of these was set
 	Key         *pushKey            `json:"key,omitempty"`
@@ -106,12 +106,18 @@ func (s *State) apply(e event) {
 			s.Waiting[i].On = without(w.On, d.DeviceID, func(id string) string { return id })
 		}
 	} else if d != nil {
-		s.Devices = put(s.Devices, *d, deviceID)
+		added := *d
+		added.Salt = e.Salt
+		s.Devices = put(s.Devices, added, deviceID)
 	}
 	if r := e.Reminder; r != nil && e.Did == didReminderRemove {
 		s.Reminders = without(s.Reminders, r.ReminderID, reminderID)
 	} else if r != nil {
-		s.Reminders = put(s.Reminders, *r, reminderID)
+		now := *r
+		if !e.Salt.IsZero() { // a ring has none, and leaves it
+			now.Salt = e.Salt
+		}
+		s.Reminders = put(s.Reminders, now, reminderID)
 	}
 	if e.Released {
 		s.Waiting = slices.Clone(s.Waiting)

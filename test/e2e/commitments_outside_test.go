@@ -2,12 +2,17 @@ package e2e
 
 import (
 	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -57,4 +62,31 @@ func newModel(t *testing.T) *httptest.Server {
 	}))
 	t.Cleanup(h.Close)
 	return h
+}
+
+// byThemselves sets what reaches them. Each answer is the record, with the salt of its act.
+func (w *committing) byThemselves() {
+	for _, set := range [][2]string{
+		{"/api/me/rooms/r:general", `{"level":"all","mute_s":3600}`},
+		{"/api/me/notifications", `{"keywords":["harbour"],"preview":"none"}`},
+		{"/api/me/rooms/r:general", `{"mute_s":0,"favourite":true}`},
+	} {
+		answer, record := w.ask("PATCH", set[0], set[1]), object{}
+		must(w.t, json.Unmarshal([]byte(answer), &record))
+		w.record(text1(record["salt"]), record)
+	}
+	w.ask("POST", "/api/me/push-key", "")
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	must(w.t, err)
+	device := w.id(w.ask("POST", "/api/me/devices", fmt.Sprintf(`{"name":"Firefox","endpoint":"https://push.invalid/a","p256dh":%q,"auth":%q}`,
+		base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()), base64.RawURLEncoding.EncodeToString(make([]byte, 16)))), "device_id")
+	sent := w.ask("POST", "/api/rooms/r:general/messages", `{"type":"text","body":{"text":"Remember"}}`)
+	w.ask("GET", "/api/rooms/r:general/entries", "")
+	reminder := w.id(w.ask("POST", "/api/me/reminders", fmt.Sprintf(`{"room_id":"r:general","msg_id":%q,"at":%q,"note":"The pin is 4711"}`,
+		w.id(sent, "msg_id"), time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"))), "reminder_id")
+	if told := w.ask("GET", "/api/me/notifications", ""); strings.Count(told, `"salt"`) != 2 {
+		w.t.Errorf("a device and a reminder are shown without their salts: %s", told)
+	}
+	w.ask("DELETE", "/api/me/devices/"+device, "")
+	w.ask("DELETE", "/api/me/reminders/"+reminder, "")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -77,10 +78,22 @@ func (r *reader) reads(answer string) {
 		}
 	case o["server_id"] != nil:
 		r.server(salt, o)
+	case o["device_id"] != nil, o["reminder_id"] != nil:
+		r.record(salt, o)
 	}
 	if o["imported_from"] != nil {
 		r.opensJSON(salt, o["imported_from"])
 	}
+}
+
+// record is one of a person's own: all of it, but for the salt and what every answer has.
+func (r *reader) record(salt string, o object) {
+	r.t.Helper()
+	rest := maps.Clone(o)
+	maps.DeleteFunc(rest, func(name string, _ json.RawMessage) bool {
+		return name == "salt" || name == "request_id" || name == "server_time"
+	})
+	r.opensJSON(salt, rest)
 }
 
 // entry is one of a timeline.

@@ -22,54 +22,60 @@ import (
 // whose tool says that it failed, a conflict, is an answer); a redaction is never imported, since
 // what is imported has its content; and messages and edits alone have files.
 const commitments = `
-agreement.propose       body_hash         opened
-container.receive       content_hash      opened
-container.receive       name_hash         opened
-container.transfer      content_hash      opened
-messenger.edit          attachments_hash  opened
-messenger.edit          body_hash         opened
-messenger.edit          imported_hash     opened
-messenger.pin           attachments_hash  absent
-messenger.pin           body_hash         opened
-messenger.pin           imported_hash     opened
-messenger.react         attachments_hash  absent
-messenger.react         body_hash         opened
-messenger.react         imported_hash     opened
-messenger.redact        attachments_hash  absent
-messenger.redact        body_hash         opened
-messenger.redact        imported_hash     absent
-messenger.search        query_hash        opened
-messenger.send          attachments_hash  opened
-messenger.send          body_hash         opened
-messenger.send          imported_hash     opened
-office.document.create  content_hash      opened
-office.document.create  imported_hash     opened
-office.document.create  title_hash        opened
-office.document.search  query_hash        opened
-office.document.update  content_hash      opened
-office.document.update  imported_hash     opened
-office.document.update  title_hash        opened
-office.file.put         content_hash      opened
-office.file.put         imported_hash     opened
-office.file.put         name_hash         opened
-office.llm.complete     input_hash        opened
-office.llm.complete     output_hash       opened
-office.llm.complete     prompt_hash       opened
-office.tool.call        input_hash        opened
-office.tool.call        input_hash        forbidden         shut
-office.tool.call        input_hash        validation_error  shut
-office.tool.call        output_hash       opened
-portal.call             input_hash        opened
-portal.call             input_hash        conflict          opened
-portal.call             input_hash        forbidden         shut
-portal.call             input_hash        validation_error  shut
-portal.call             output_hash       opened
-portal.call             output_hash       conflict  opened
-portal.server.add       terms_hash        opened
-portal.server.add       url_hash          opened
-portal.server.update    terms_hash        opened
-portal.server.update    url_hash          opened
-room.invite             body_hash         opened
+agreement.propose          body_hash         opened
+container.receive          content_hash      opened
+container.receive          name_hash         opened
+container.transfer         content_hash      opened
+messenger.edit             attachments_hash  opened
+messenger.edit             body_hash         opened
+messenger.edit             imported_hash     opened
+messenger.pin              attachments_hash  absent
+messenger.pin              body_hash         opened
+messenger.pin              imported_hash     opened
+messenger.react            attachments_hash  absent
+messenger.react            body_hash         opened
+messenger.react            imported_hash     opened
+messenger.redact           attachments_hash  absent
+messenger.redact           body_hash         opened
+messenger.redact           imported_hash     absent
+messenger.search           query_hash        opened
+messenger.send             attachments_hash  opened
+messenger.send             body_hash         opened
+messenger.send             imported_hash     opened
+office.document.create     content_hash      opened
+office.document.create     imported_hash     opened
+office.document.create     title_hash        opened
+office.document.search     query_hash        opened
+office.document.update     content_hash      opened
+office.document.update     imported_hash     opened
+office.document.update     title_hash        opened
+office.file.put            content_hash      opened
+office.file.put            imported_hash     opened
+office.file.put            name_hash         opened
+office.llm.complete        input_hash        opened
+office.llm.complete        output_hash       opened
+office.llm.complete        prompt_hash       opened
+office.tool.call           input_hash        opened
+office.tool.call           input_hash        forbidden         shut
+office.tool.call           input_hash        validation_error  shut
+office.tool.call           output_hash       opened
+person.device.add          content_hash      opened
+person.device.remove       content_hash      opened
+person.preferences.update  content_hash      opened
+person.reminder.add        content_hash      opened
+person.reminder.remove     content_hash      opened
+person.room.update         content_hash      opened
+portal.call                input_hash        opened
+portal.call                input_hash        conflict          opened
+portal.call                input_hash        forbidden         shut
+portal.call                input_hash        validation_error  shut
+portal.call                output_hash       opened
+portal.call                output_hash       conflict  opened
+portal.server.add          terms_hash        opened
+portal.server.add          url_hash          opened
+portal.server.update       terms_hash        opened
+portal.server.update       url_hash          opened
+room.invite                body_hash         opened
 `
 
 // barely are hashes of what all members may know, without a salt.
@@ -96,6 +102,7 @@ func TestCommitmentsOpen(t *testing.T) {
 	w.inWorkspaces()
 	w.outside(tools)
 	w.withModels()
+	w.byThemselves()
 
 	export := n.exported(t, strings.TrimPrefix(w.a.headers["Authorization"], "Bearer "))
 	if acts := unhashed(t, export); len(acts) > 0 {
