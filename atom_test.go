@@ -166,6 +166,7 @@ func TestEventData(t *testing.T) {
 			ubl.EventRoomCreated:  ubl.RoomCreatedPayload(room),
 			ubl.EventMemberJoined: ubl.MemberPayload("u:ana", ubl.RoleOwner),
 			ubl.EventGap:          ubl.GapPayload(3, 9),
+			ubl.EventRoomTyping:   ubl.TypingPayload(ubl.Typing{UserID: "u:ana", Until: 8}),
 			ubl.EventRoomLeft:     ubl.RoomLeftPayload("u:ana"),
 			ubl.EventRoomRead:     ubl.ReadPayload(ubl.ReadMark{UserID: "u:ana", ReadSeq: 7}),
 		} {

@@ -80,6 +80,7 @@ var partOf = map[Did]Did{
 	"messenger.mark_read": "messenger.history",
 	"messenger.readers":   "messenger.history",
 	"messenger.thread":    "messenger.history",
+	"messenger.typing":    DidSend,
 	DidEdit:               DidSend,
 	"office.file.read":    DidFileGet,
 	"office.upload.begin": DidFilePut,

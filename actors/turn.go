@@ -97,6 +97,13 @@ func (t *Turn) set(a answer) {
 	t.answered, t.answer = true, a
 }
 
+// Tell has the listeners of an event's place hear of it at once. It is no part of a commit,
+// and nobody can read it again: it is for what lasts a moment.
+func (t *Turn) Tell(e ubl.Event) {
+	defer t.cell.rt.opts.Panics.Recover(nil, "telling of a moment")
+	t.cell.rt.feed.publish(e.Place(), ubl.Publication{Events: []ubl.Event{e}})
+}
+
 // Settled waits until all that the actor has decided before is durable, so that the turn
 // finds it in the store. Other commands wait meanwhile: it is for decisions that are rare.
 func (t *Turn) Settled() error {

@@ -244,6 +244,7 @@ func TestEveryEvent(t *testing.T) {
 		ubl.EventMemberJoined:   ubl.MemberPayload("u:bob", ubl.RoleMember),
 		ubl.EventRoomLeft:       ubl.RoomLeftPayload("u:bob"),
 		ubl.EventGap:            ubl.GapPayload(0, 120),
+		ubl.EventRoomTyping:     ubl.TypingPayload(ubl.Typing{UserID: "u:bob", Until: now}),
 	} {
 		e := ubl.Event{Kind: kind, TenantID: "t:acme.com", RoomID: "r:general", TS: now, Payload: payload}
 		valid(t, all, "ubl.sse.room_event.v1", e.AppendData(nil))

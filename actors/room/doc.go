@@ -71,6 +71,8 @@
 // tells their other devices. What isn't news has a record of its own, so that what is unread
 // is the difference of two numbers. All of it goes with what retention removes.
 //
+// Who is writing just now is in memory alone (typing.go), and told without a commit.
+//
 // # Physics
 //
 // A room is a container of messages: its Agreement says how they move, and

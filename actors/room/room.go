@@ -26,11 +26,11 @@ func Family(read ubl.Reader) actors.Family {
 			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{},
 			ubl.ReadThread{}, ubl.MarkRead{}, ubl.ListReaders{}, ubl.PrepareAttachment{}, ubl.ListRoomFiles{}, ubl.GetRoomFile{},
 			ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{},
-			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{}, ubl.DescribeRoom{}, ubl.GetRoomCard{},
+			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{}, ubl.DescribeRoom{}, ubl.GetRoomCard{}, ubl.SetTyping{},
 		},
 		Answers: []any{
 			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
-			(*ubl.ThreadPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil), (*ubl.RoomCard)(nil),
+			(*ubl.ThreadPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil), (*ubl.RoomCard)(nil), (*ubl.Typing)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -44,11 +44,12 @@ type Room struct {
 	id     ubl.RoomID
 	// threads are those that were answered last.
 	threads map[ubl.MessageID]*followed
+	typing  typing
 }
 
 func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, env actors.Env) (*Room, error) {
 	group := env.Name.Group()
-	r := &Room{group: group, tenant: group.Tenant, id: ubl.RoomID(env.Name.Local())}
+	r := &Room{group: group, tenant: group.Tenant, id: ubl.RoomID(env.Name.Local()), typing: typing{}}
 	var err error
 	r.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: r.outcome, Again: r.again, Applied: r.noted, Errand: r.errand})
 	if err != nil {
@@ -131,6 +132,8 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.thread(t, c)
 	case ubl.MarkRead:
 		r.markRead(t, c)
+	case ubl.SetTyping:
+		r.setTyping(t, c)
 	case ubl.ListReaders:
 		r.readers(t, c)
 	case ubl.PrepareAttachment:

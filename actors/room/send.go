@@ -35,6 +35,7 @@ func (r *Room) send(t *actors.Turn, c ubl.SendMessage) {
 		t.Fail(err)
 		return
 	}
+	r.stopTyping(t, c.Who.UserID)
 	c.Mentions = ubl.Distinct(c.Mentions)
 	a := r.answered(t, c.ReplyTo, c.Thread)
 	if a.err == nil {

@@ -216,6 +216,9 @@ func (w *world) talk() {
 	if state := must[*ubl.ReadState](w.forwarder, w.general, ubl.MarkRead{Request: w.h.Request(w.bob), Seq: 5}); state.ReadSeq != 5 || state.Unread != 0 {
 		w.t.Errorf("bob has read %+v", state)
 	}
+	if typing := must[*ubl.Typing](w.forwarder, w.general, ubl.SetTyping{Who: w.bob, Typing: true}); typing.UserID != w.bob.UserID || typing.Until == 0 {
+		w.t.Errorf("bob is writing %+v", typing)
+	}
 	if marks := must[[]ubl.ReadMark](w.forwarder, w.general, ubl.ListReaders{Who: w.bob}); len(marks) == 0 {
 		w.t.Error("nobody has read the room")
 	}

@@ -250,6 +250,8 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		}}}, nil
 	case ubl.MarkRead:
 		return &ubl.ReadState{ReadSeq: c.Seq, Unread: 2, Mentions: 1}, nil
+	case ubl.SetTyping:
+		return &ubl.Typing{UserID: "u:ana", Until: now.Add(ubl.TypingFor)}, nil
 	case ubl.ListReaders:
 		return []ubl.ReadMark{{UserID: "u:ana", ReadSeq: 42}, {UserID: "u:bob", ReadSeq: 41}}, nil
 	}

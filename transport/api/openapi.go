@@ -121,7 +121,7 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 func (a *API) describeStreams() {
 	a.describeStream("/events/rooms/{roomId}", "stream-room", "Follow a room",
 		"The id of message.created is its room_seq. Last-Event-ID beats from_seq; both mean: after that message, 0 from the "+
-			"beginning. Without either, only what is new. room.gap says that retention took what was asked for.",
+			"beginning. Without either, only what is new. room.gap says that retention took what was asked for. room.typing has no id: who writes just now is never told again.",
 		&huma.Param{Name: "roomId", In: "path", Required: true, Schema: &huma.Schema{Type: "string", Pattern: `^r:[A-Za-z0-9._-]{1,128}$`}},
 		&huma.Param{Name: "from_seq", In: "query", Schema: &huma.Schema{Type: "integer"}},
 		lastEventID("The room_seq of the last message seen."))

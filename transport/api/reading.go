@@ -27,6 +27,25 @@ func (a *API) markRead(ctx context.Context, in *markReadInput) (any, error) {
 	return readAnswer{state}, nil
 }
 
+type setTypingInput struct {
+	RoomPath
+	Body struct {
+		Typing bool `json:"typing" doc:"true while writing, said again every few seconds; false when writing has stopped without a message." example:"true"`
+	}
+}
+
+type typingAnswer struct {
+	Typing *ubl.Typing `json:"typing"`
+}
+
+func (a *API) setTyping(ctx context.Context, in *setTypingInput) (any, error) {
+	typing, err := ubl.Ask[*ubl.Typing](ctx, a.Asker, room(ctx, in.RoomID), ubl.SetTyping{Who: caller(ctx), Typing: in.Body.Typing})
+	if err != nil {
+		return nil, err
+	}
+	return typingAnswer{typing}, nil
+}
+
 type readersInput struct {
 	RoomPath
 	Cursor ubl.UserID `query:"cursor" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"The next_cursor of the page before." example:"u:4Zk1"`

@@ -169,6 +169,9 @@ func (a *API) entryRoutes() {
 		summary: "Read the thread that a message began", more: "Answers are oldest first; next_cursor is the cursor of the next page, null at the end.", also: notIn}, a.readThread)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/read", id: "mark-read", asks: nothing, counts: ubl.Sends, tool: "messenger.mark_read", tag: "messages", answers: "ubl.api.read.v1",
 		summary: "Say how far the caller has read a room", more: "It holds for all of their devices, which hear of it as room.read, and leaves no receipt. Who sends has read what was there.", also: notIn}, a.markRead)
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/typing", id: "set-typing", asks: nothing, counts: ubl.Sends, tool: "messenger.typing", tag: "messages", answers: "ubl.api.typing.v1",
+		summary: "Say that the caller is writing in a room", more: "Who may write there. It holds for 5 seconds, or until they send. Streams of the room tell of it as room.typing, which has no id and is never told again; nothing is kept, and there is no receipt. " +
+			"A room tells of 20 people at a time, and of each once a second.", also: notIn}, a.setTyping)
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/readers", id: "list-readers", tool: "messenger.readers", tag: "messages", answers: "ubl.api.readers.v1",
 		summary: "How far the members of a room have read it", more: "Without those who haven't read anything since there are marks.", also: notIn}, a.listReaders)
 	handle(a, operation{method: "GET", path: "/search", id: "search-messages", tool: "messenger.search", tag: "messages", answers: "ubl.api.message_hits.v1",

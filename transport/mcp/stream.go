@@ -121,7 +121,10 @@ func (s *Server) streamRoom(ctx context.Context, args json.RawMessage, enough in
 	}
 	defer exit()
 	wake := make(chan struct{}, 1)
-	defer s.opts.Feed.Subscribe(room, func(ubl.Publication) {
+	defer s.opts.Feed.Subscribe(room, func(p ubl.Publication) {
+		if p.Passing() {
+			return
+		}
 		select {
 		case wake <- struct{}{}:
 		default:

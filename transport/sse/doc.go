@@ -30,6 +30,10 @@
 //	write     one write under a deadline, one flush; then a wait, where the streams of
 //	          the caller's tenant have sent more than their limit lets them
 //
+// Who is writing just now (room.typing) goes another way: a follow keeps the newest of each
+// person for 5 s beside its ring, without a position, and a listener is sent what it has not
+// been told. It is in no history, so nobody is told after that time.
+//
 // # What fails, and then what
 //
 //   - A publication is missed (its leader died first): the next one shows the

@@ -36,6 +36,8 @@ type follow struct {
 	ring ring                 // guarded by mu
 	seen atomic.Pointer[view] // the ring as listeners see it
 
+	moments moments
+
 	listenersMu sync.Mutex
 	listeners   map[*listener]struct{}
 }
@@ -89,6 +91,11 @@ func (f *follow) abandon(ctx context.Context) {
 // sink takes a publication. It runs on the publisher's goroutine: membership
 // changes first, so that they hold before the next event is seen.
 func (f *follow) sink(p ubl.Publication) {
+	if p.Passing() {
+		f.moments.take(p.Events, f.hub.now())
+		f.touch()
+		return
+	}
 	if p.Last == 0 {
 		signal(f.unsure)
 		return

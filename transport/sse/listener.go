@@ -95,6 +95,7 @@ type listener struct {
 	out    *output
 
 	cursor   cursor
+	moment   int64    // number of the newest moment that was told
 	runs     [][]byte // reused
 	timer    *time.Timer
 	due      time.Time // what the timer is set to
@@ -262,6 +263,9 @@ func (l *listener) advance(ctx context.Context, now time.Time) (moved bool, err 
 		l.hub.frames.Add(int64(own.events))
 		return true, l.write(ctx, own.pieces...)
 	}
+	if moved, err := l.tellMoments(ctx, now); moved || err != nil {
+		return moved, err
+	}
 	runs, events, behind := l.follow.read(&l.cursor, l.source.sees, l.runs[:0])
 	if behind {
 		return l.catchUp(ctx, now)
@@ -277,6 +281,20 @@ func (l *listener) advance(ctx context.Context, now time.Time) (moved bool, err 
 	err = l.write(ctx, runs...)
 	clear(l.runs) // lets go of the segments
 	return true, err
+}
+
+// tellMoments sends what people do just now. Who was removed meanwhile hears no more of it.
+func (l *listener) tellMoments(ctx context.Context, now time.Time) (moved bool, err error) {
+	frames, newest := l.follow.moments.after(l.moment, now)
+	l.moment = newest
+	if len(frames) == 0 {
+		return false, nil
+	}
+	if l.over(ctx, now) != "" {
+		return true, nil
+	}
+	l.hub.frames.Add(int64(len(frames)))
+	return true, l.write(ctx, frames...)
 }
 
 // write sends events, and then waits where the streams of the caller's tenant have sent

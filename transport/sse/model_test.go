@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"ubl"
 )
@@ -248,6 +249,19 @@ func (w *world) read(room ubl.RoomID, user ubl.UserID, seq int64) {
 		Payload: ubl.ReadPayload(ubl.ReadMark{UserID: user, ReadSeq: seq}),
 	})
 	c.publish(room)
+}
+
+// typing tells that somebody is writing, or where nothing of it is left that they have stopped.
+func (w *world) typing(room ubl.RoomID, user ubl.UserID, rest time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := ubl.Publication{Events: []ubl.Event{{
+		Kind: ubl.EventRoomTyping, TenantID: tenant, RoomID: room, TS: w.now, UserID: user,
+		Payload: ubl.TypingPayload(ubl.Typing{UserID: user, Until: w.now.Add(rest)}),
+	}}}
+	for _, sink := range w.sinks[ubl.RoomName(tenant, room)] {
+		sink(p)
+	}
 }
 
 // trim applies retention: messages below available are gone.
