@@ -50,7 +50,7 @@ test: deps check ## check the code and run every test with the race detector
 # Those that start the program share one.
 packages stepwise atonce drivers: export UBL_BIN ?= $(CURDIR)/.cache/ubl
 .cache/ubl: FORCE
-	$(GO) build -o $@ ./cmd/ubl
+	GOGC=400 $(GO) build -o $@ ./cmd/ubl
 
 packages: .cache/ubl # the program's own
 	$(PROGRESS) -p 2 -race -vet=off -timeout 40m $(LONGEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(DRIVERS) $(STEPWISE))")
