@@ -67,8 +67,14 @@ func TestThisRepository(t *testing.T) {
 	if packages.String() != "ubl/storage\n" {
 		t.Errorf("packages with such tests are %q", packages.String())
 	}
-	if err := run([]string{"tests", "ubl/storage"}, &names); err == nil {
-		t.Error("an unknown word is taken")
+	names.Reset()
+	if err := run([]string{"names", "-but=TestNotesRace|TestConformance", "ubl/storage"}, &names); err != nil || strings.Contains(names.String(), "TestNotesRace") {
+		t.Errorf("without two of them there is %v, and %s", err, names.String())
+	}
+	for _, wrong := range [][]string{{"tests", "ubl/storage"}, {"names"}, {"names", "-but=TestFlippedBit", "ubl/storage"}, {"names", "-but=TestGone", "ubl/storage"}} {
+		if err := run(wrong, &names); err == nil {
+			t.Errorf("%v is taken", wrong)
+		}
 	}
 }
 
