@@ -27,14 +27,14 @@ screens: ## take pictures of the app's screens, in both sizes, all themes and fr
 test: export UBL_NEED_ALL ?= 1
 
 # What takes longest begins first.
-LONGEST := ./cluster ./test/e2e ./actors ./portal
+LONGEST := ./cluster ./test/e2e ./portal
 
 # The tests of these mostly ask one thing after another. Those that do something at once run with the
 # race detector, and the others of the same packages without it, in a quarter of their time: see
 # test/atonce, which tells them apart. LONG are tens of thousands of the same command at once, which
 # the detector would take minutes for; shorter tests do that, too. `make soak` gives it to all.
-LONG := TestBusyRoomDayAfterDay|TestKeyWindow|TestLongHistory|TestManyOrphans|TestPendingHasABound
-STEPWISE := ./test/actors ./cmd/ubl ./storage ./transport/mcp ./transport/api ./actors/tenant ./transport/oauth ./actors/container \
+LONG := TestBusyRoomDayAfterDay|TestKeyWindow|TestKeysWithoutFilters|TestLoadAfterABusyDay|TestLongHistory|TestManyOrphans|TestOnceWithinADay|TestPendingHasABound
+STEPWISE := ./test/actors ./actors ./cmd/ubl ./storage ./transport/mcp ./transport/api ./actors/tenant ./transport/oauth ./actors/container \
 	./actors/person ./actors/portal ./actors/room ./actors/agreement ./actors/reading . ./blobs/bucket ./cluster/placement ./cluster/wire \
 	./confine ./durable ./gateway/check ./office ./portal/openapi ./schemas ./test ./test/atonce ./test/harness ./test/memstore ./test/progress \
 	./test/soak ./test/upgrade ./test/verifier ./transport/envelope ./transport/mcp/find ./transport/web
