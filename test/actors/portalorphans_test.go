@@ -130,13 +130,7 @@ func TestOrphansWake(t *testing.T) {
 }
 
 // alarms counts what the store has of them.
-func (p *portals) alarms() (n int) {
+func (p *portals) alarms() int {
 	p.t.Helper()
-	err := p.Engine.View(p.t.Context(), p.name.Group(), func(snap ubl.Snapshot) error {
-		return snap.Ascend([]byte("i"), []byte("j"), func(_, _ []byte) bool { n++; return true })
-	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return n
+	return alarmsOf(p.House, p.t, p.ana.TenantID)
 }
