@@ -11,6 +11,7 @@ import { Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { Was, wasName } from '../Was';
+import { lazy } from '../../ui/lazy';
 import { senderOf, timeOf } from './group';
 import { useHold } from './hold';
 import { Quote } from './Quote';
@@ -18,6 +19,8 @@ import { Said } from './Said';
 import { Standing } from './Standing';
 import type { Talk } from './talk';
 import { whoIs, type Who } from './who';
+
+const Attached = lazy(() => import('./files/Attached'));
 
 interface Props {
   item: Item;
@@ -65,6 +68,7 @@ export function Bubble({ item, talk, first, last }: Props) {
           {replyTo && <Quote talk={talk} msgId={replyTo} />}
           <div class="prose" dir="auto">
             <Said text={text} mentions={message?.body.mentions} />
+            {(message?.attachments?.length || outgoing?.files) && <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />}
             <span class="meta" dir="ltr">
               <Time at={timeOf(item)} as="clock" />
               {message ? <Mark message={message} talk={talk} /> : <Way outgoing={outgoing!} />}
