@@ -63,6 +63,7 @@ export interface Upload {
   state: 'waiting' | 'up' | 'failed';
   upload_id?: string; // the server's, once it is begun
   begun_at?: number; // in ms
+  place: number; // among those of a message, rising
   message?: string; // the id of the outgoing message that carries it; missing while it is written
   error?: { code: string; message: string };
 }

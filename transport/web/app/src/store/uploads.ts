@@ -49,7 +49,7 @@ export class Uploads {
     const kept = await this.db.all('uploads').catch(() => []);
     const old = kept.filter((u) => u.message && this.env.now() - (u.begun_at ?? 0) > 14 * 24 * 3600_000);
     this.forget(old.map((u) => u.id));
-    this.all.value = [...kept.filter((u) => !old.includes(u)), ...this.all.value];
+    this.all.value = [...kept.filter((u) => !old.includes(u)).sort((a, b) => a.place - b.place), ...this.all.value];
     for (const { id, state } of this.all.value) if (state === 'waiting') this.run(id);
   }
 
@@ -60,8 +60,9 @@ export class Uploads {
 
   // add takes files up for a message that is being written.
   async add(roomId: string, files: readonly File[]): Promise<void> {
-    const added = files.map((file): Upload => ({
-      id: this.env.newKey(), room_id: roomId, name: file.name || 'file', content: file, sent: 0, state: 'waiting', begun_at: this.env.now(),
+    const place = 1 + Math.max(-1, ...this.all.value.map((u) => u.place));
+    const added = files.map((file, i): Upload => ({
+      id: this.env.newKey(), room_id: roomId, name: file.name || 'file', content: file, sent: 0, state: 'waiting', begun_at: this.env.now(), place: place + i,
     }));
     this.all.value = [...this.all.value, ...added];
     await this.write(added.map((value) => ({ put: 'uploads', value })));

@@ -68,12 +68,12 @@ export function Bubble({ item, talk, first, last }: Props) {
           {replyTo && <Quote talk={talk} msgId={replyTo} />}
           <div class="prose" dir="auto">
             <Said text={text} mentions={message?.body.mentions} />
-            {(message?.attachments?.length || outgoing?.files) && <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />}
             <span class="meta" dir="ltr">
               <Time at={timeOf(item)} as="clock" />
               {message ? <Mark message={message} talk={talk} /> : <Way outgoing={outgoing!} />}
             </span>
           </div>
+          {(message?.attachments?.length || outgoing?.files) && <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />}
         </div>
         {failed && <Failure outgoing={outgoing} talk={talk} />}
       </div>

@@ -40,7 +40,7 @@ export default function Attached({ files, room, sending = [] }: Props) {
         ) : f.content_type.startsWith('video/') ? (
           <video key={f.file_id} controls preload="metadata" src={urlOf(room, f)} aria-label={f.name} />
         ) : (
-          <a key={f.file_id} class="file" href={urlOf(room, f)} download={f.name} aria-label={t('files.save', { name: f.name })}>
+          <a key={f.file_id} class="file" href={urlOf(room, f)} download={f.name} title={t('files.save', { name: f.name })}>
             <Icon name="document" />
             <span class="about">
               <bdi class="name">{f.name}</bdi>
