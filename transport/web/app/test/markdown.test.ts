@@ -26,6 +26,8 @@ test('a message is CommonMark, with tables, tasks and bare links', () => {
     ['```go\nx := 1\n```', 'pre:go("x := 1")'],
     ['|a|b|\n|-|-|\n|1|2|', 'table(thead(tr(th("a") th("b"))) tbody(tr(td("1") td("2"))))'],
     ['see https://a.example/b_c.', 'p("see " a→https://a.example/b_c("https://a.example/b_c") ".")'],
+    ['**https://a.example/_b_c**, (http://c.example)', 'p(strong(a→https://a.example/_b_c("https://a.example/_b_c")) ", (" a→http://c.example("http://c.example") ")")'],
+    ['xhttps://a.example `http://b.example`', 'p("xhttps://a.example " code("http://b.example"))'],
     ['[home](https://a.example)', 'p(a→https://a.example("home"))'],
     ['![seen](https://a.example/x.png)', 'p(a→https://a.example/x.png("seen"))'],
     ['read.me', 'p("read.me")'],

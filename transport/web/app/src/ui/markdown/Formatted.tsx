@@ -23,7 +23,7 @@ export default function Formatted({ text, kind, mark, onTick }: Props) {
   const nodes = useMemo(() => parse(text), [text]);
   return (
     <As.Provider value={{ kind, mark, onTick }}>
-      <div class={`formatted ${kind}`} dir="auto">
+      <div class={kind === 'message' ? 'formatted lines' : 'formatted'} dir="auto">
         <Nodes of={nodes} />
       </div>
     </As.Provider>

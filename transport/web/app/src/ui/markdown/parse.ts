@@ -28,10 +28,33 @@ export interface Element {
 }
 
 type Token = ReturnType<InstanceType<typeof MarkdownIt>['parse']>[number];
+type State = Parameters<Parameters<InstanceType<typeof MarkdownIt>['inline']['ruler']['push']>[1]>[0];
 
-const parser = new MarkdownIt({ html: false, linkify: true, maxNesting: deepest });
-parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false }); // "read.me" is a file
+const parser = new MarkdownIt({ html: false, maxNesting: deepest });
 parser.validateLink = isSafe;
+parser.inline.ruler.before('escape', 'address', address);
+
+// address makes a link of a bare one. markdown-it's own finder takes time in the square of
+// a hostile text, and takes "read.me" for a page.
+function address(state: State, silent: boolean): boolean {
+  if (state.src[state.pos] !== ':' || state.linkLevel > 0) return false;
+  const scheme = /(?:^|[^\p{L}\p{N}])(https?)$/iu.exec(state.pending.slice(-6))?.[1];
+  if (!scheme) return false;
+  rest.lastIndex = state.pos;
+  const found = rest.exec(state.src);
+  const href = scheme + (found?.[0] ?? '');
+  if (!found || !isSafe(href)) return false;
+  if (!silent) {
+    state.pending = state.pending.slice(0, -scheme.length);
+    state.push('link_open', 'a', 1).attrs = [['href', href]];
+    state.push('text', '', 0).content = href;
+    state.push('link_close', 'a', -1);
+  }
+  state.pos += found[0].length;
+  return true;
+}
+
+const rest = /:\/\/[^\s<>"`]*[^\s<>"`'.,;:!?)\]}*_~|]/y;
 
 // isSafe tells whether a link may be followed. URL reads it as the browser will.
 export function isSafe(href: string): boolean {
