@@ -68,6 +68,12 @@ test('hostile texts take no longer than others, and nest no deeper', () => {
   }
 });
 
+test('what nests too deep is shown as it was written, and nothing of it is lost', () => {
+  for (const n of [5, 18, 19, 20, 21, 50]) {
+    for (const source of [`${'> '.repeat(n)}deep`, `${'- '.repeat(n)}deep`]) assert.ok(outline(parse(source)).includes('deep'), source);
+  }
+});
+
 test('a text without markup is told from others', () => {
   for (const plain of ['Hello', 'one\ntwo\n\nthree', 'at 10:30, OK?', 'https://a.example/b_c#d~e', 'a - b', '3.5 km', 'مرحبا', '@Ana, look']) assert.ok(isPlain(plain), plain);
   for (const formatted of ['*a*', 'a_b', '`x`', '# a', '- a', '1. a', '> a', '[a](https://b.c)', 'a\n---', 'a\n===', '    code', 'a|b', '&amp;', 'a\\\nb', '<a@b.c>']) assert.ok(!isPlain(formatted), formatted);

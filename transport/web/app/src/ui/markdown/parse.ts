@@ -2,9 +2,9 @@
 // lists and bare links, without HTML. parse makes a tree of it, which Formatted draws as
 // elements: no text ever becomes markup.
 //
-// What a stranger may write is bounded here: blocks nest 20 deep, links lead to http,
-// https and mail alone, an image is a link to it, and a text above the longest is shown as
-// it was written.
+// What a stranger may write is bounded here: links lead to http, https and mail alone, an
+// image is a link to it, and a text that nests deeper than 20, or is too long, is shown as it
+// was written.
 
 import MarkdownIt from 'markdown-it';
 
@@ -67,9 +67,14 @@ export function isSafe(href: string): boolean {
 
 // parse never fails, and takes time in proportion to the text.
 export function parse(text: string): Node[] {
-  if (text.length > longest) return [{ tag: 'pre', attrs: {}, children: [text] }];
-  return tree(parser.parse(text, {}));
+  const asWritten: Node[] = [{ tag: 'pre', attrs: {}, children: [text] }];
+  if (text.length > longest) return asWritten;
+  const tokens = parser.parse(text, {});
+  return tokens.some(isDeepest) ? asWritten : tree(tokens);
 }
+
+// isDeepest tells of a block that the parser has left empty, since what is in it is too deep.
+const isDeepest = ({ type, level }: Token) => (type === 'blockquote_open' || type === 'list_item_open') && level >= deepest - 1;
 
 function tree(tokens: readonly Token[]): Node[] {
   const root: Element = { tag: '', attrs: {}, children: [] };
