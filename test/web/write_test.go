@@ -30,7 +30,7 @@ func TestFormattedMessage(t *testing.T) {
 			return eval[string](ana, `['strong', 'em', 'a[href="https://example.com/x"]', 'pre .hljs-string', '.unseen', 'td.right', 'blockquote', 'input[type=checkbox]:checked', '[role=heading]']
 				.filter((is) => !document.querySelector('.formatted ' + is)).join()`) == ""
 		})
-		ana.sees("<script>", "(evil.example)")
+		ana.sees("<script>", "(evil.example)", "> > deep")
 		if made := eval[string](ana, `[window.hurt, document.querySelectorAll('[role=log] :is(img, script, a[href^="javascript"])').length].join()`); made != ",0" {
 			t.Errorf("a message made %s of itself", made)
 		}

@@ -1,9 +1,8 @@
 // Commands that one writes into the field: "/topic Launch in May". Each is an act that the
 // screens have, too, with its receipt. A text that begins with "//" is sent as "/".
 
-import { at, del, newKey, patch, post } from '../../api';
+import { at, newKey, patch, post } from '../../api';
 import { go } from '../../router';
-import { me } from '../../session';
 import { ask } from '../../ui/Dialog';
 import { t, type Key } from '../../words';
 import { mentioned } from './ComposerText';
@@ -61,10 +60,9 @@ async function direct(_: Talk, rest: string, chosen: readonly Named[]): Promise<
 }
 
 async function leave(talk: Talk): Promise<boolean> {
-  const who = me.peek()?.identity.user_id;
   const name = talk.store.rooms.get(talk.roomId)?.name ?? '';
-  if (!who || !(await ask({ title: t('write.leave.title', { name }), text: t('write.leave.text'), action: t('write.leave.action'), danger: true }))) return false;
-  await del(at`/api/rooms/${talk.roomId}/members/${who}`, { key: newKey() });
+  if (!(await ask({ title: t('write.leave.title', { name }), text: t('write.leave.text'), action: t('write.leave.action'), danger: true }))) return false;
+  await post(at`/api/rooms/${talk.roomId}/leave`, null, { key: newKey() });
   go('/ui/');
   return true;
 }
