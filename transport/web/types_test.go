@@ -18,6 +18,7 @@ import (
 var types = map[string]struct{ place, unused string }{
 	"Agreement":       {"ubl.agreement.v1", "as_of heir sealed_at"},
 	"AgreementChange": {"ubl.agreement.v1/$defs/change", ""},
+	"Attachment":      {"ubl.attachment.v1", ""},
 	"Budget":          {"ubl.api.budget.v1/properties/budget", ""},
 	"Call":            {"ubl.call.v1", ""},
 	"Container":       {"ubl.container.v1/$defs/config", "agreement_id as_of balance content documents in_transit member members messages tenant_id tools"},

@@ -32,12 +32,40 @@ export interface Outgoing {
   after_seq: number;
   state: 'waiting' | 'failed';
   error: { code: string; message: string } | null;
+  mentions?: string[];
+  files?: SentFile[]; // which are uploaded before it is sent
+}
+
+// SentFile names a file of this device that a message carries: an Upload by its id.
+export interface SentFile {
+  id: string;
+  name: string;
+  bytes: number;
 }
 
 export interface Draft {
   room_id: string;
   text: string;
   reply_to: string | null;
+  mentions?: Named[]; // who was chosen, as the text names them
+}
+
+export type Named = [name: string, id: string];
+
+// Upload is a file that is on its way into a room. It is kept with its content, until the
+// message that carries it has arrived.
+export interface Upload {
+  id: string;
+  room_id: string;
+  name: string;
+  content: Blob;
+  sent: number; // bytes that have arrived
+  state: 'waiting' | 'up' | 'failed';
+  upload_id?: string; // the server's, once it is begun
+  begun_at?: number; // in ms
+  place: number; // among those of a message, rising
+  message?: string; // the id of the outgoing message that carries it; missing while it is written
+  error?: { code: string; message: string };
 }
 
 // ReadMark says up to where one has read a room on this device.
@@ -79,6 +107,7 @@ interface Shapes {
   answers: Answer;
   unsaved: Unsaved;
   meta: Meta;
+  uploads: Upload;
 }
 
 export type Kind = keyof Shapes;
@@ -116,12 +145,13 @@ const keyPaths: Record<Kind, string | string[]> = {
   answers: 'name',
   unsaved: 'name',
   meta: 'name',
+  uploads: 'id',
 };
 
 const kinds = Object.keys(keyPaths) as Kind[];
 
-// version 2 has answers, 3 what is unsaved.
-const version = 3;
+// version 2 has answers, 3 what is unsaved, 4 uploads.
+const version = 4;
 
 // opening is how long a database may take to open, in ms: one that hangs, as Safari's
 // may after a crash, would hold up the whole app.

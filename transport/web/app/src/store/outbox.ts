@@ -41,6 +41,16 @@ export function afterTry(problem: unknown, tries: number, chance: number): Step 
   return { do: 'wait', ms: backoff, told: false };
 }
 
+// Carried are the files of messages, as the outbox needs them: ready answers their
+// upload_ids once all have arrived, forget ends them.
+export interface Carried {
+  ready(ids: readonly string[], until: AbortSignal): Promise<string[]>;
+  forget(ids: readonly string[]): void;
+}
+
+// Also is what a message has besides its text.
+export type Also = Pick<Outgoing, 'mentions' | 'files'>;
+
 export class Outbox {
   // entries are in the order of writing, of all rooms.
   readonly entries = signal<readonly Outgoing[]>([]);
@@ -57,14 +67,15 @@ export class Outbox {
     private readonly env: Env,
     private readonly me: string,
     private readonly commit: Commit,
+    private readonly carried?: Carried,
   ) {}
 
   // add keeps a message and has it sent. after is the room's last_seq.
-  add(roomId: string, text: string, replyTo: string | null, after: number): Promise<void> {
+  add(roomId: string, text: string, replyTo: string | null, after: number, also: Also = {}, id = this.env.newKey()): Promise<void> {
     const whole = text.replace(/\p{Surrogate}/gu, '\ufffd'); // half a character can't be sent
     const entry: Outgoing = {
-      id: this.env.newKey(), room_id: roomId, text: whole, reply_to: replyTo, after_seq: after,
-      created_at: this.next(), state: 'waiting', error: null,
+      id, room_id: roomId, text: whole, reply_to: replyTo, after_seq: after,
+      created_at: this.next(), state: 'waiting', error: null, ...also,
     };
     return this.commit({ outgoing: [entry], drafts: [{ room_id: roomId, text: '', reply_to: null }] }, true);
   }
@@ -86,7 +97,9 @@ export class Outbox {
 
   // discard gives a message up that has failed.
   discard(id: string): Promise<void> {
-    if (!this.entries.value.some((e) => e.id === id && e.state === 'failed')) return Promise.resolve();
+    const entry = this.entries.value.find((e) => e.id === id && e.state === 'failed');
+    if (!entry) return Promise.resolve();
+    this.letGo(entry);
     return this.commit({ settled: [{ id, message: null }] }, true);
   }
 
@@ -155,12 +168,17 @@ export class Outbox {
   private async follow(entry: Outgoing, step: Exclude<Step, { do: 'stop' }>) {
     switch (step.do) {
       case 'settle':
+        this.letGo(entry);
         return this.commit({ messages: [step.message], settled: [{ id: entry.id, message: step.message }] });
       case 'fail':
         return this.commit({ outgoing: [{ ...entry, state: 'failed', error: { code: step.code, message: step.message } }] });
       case 'wait':
         return this.pause(entry.room_id, step.ms, step.told);
     }
+  }
+
+  private letGo({ files = [] }: Outgoing) {
+    if (files.length > 0) this.carried?.forget(files.map((file) => file.id));
   }
 
   private async attempt(entry: Outgoing, tries: number, until: AbortSignal): Promise<Step> {
@@ -178,7 +196,9 @@ export class Outbox {
       if (found) return found;
       if (found === undefined) throw new ApiError('conflict', 'it may have been sent before; look, and send it again where it was not', 409);
     }
-    const body = { type: 'text', body: { text: entry.text }, reply_to: entry.reply_to, client_request_id: entry.id };
+    const { mentions, files = [] } = entry;
+    const attachments = files.length > 0 ? await this.carried?.ready(files.map((file) => file.id), signal) : undefined;
+    const body = { type: 'text', body: { text: entry.text, mentions }, reply_to: entry.reply_to, attachments, client_request_id: entry.id };
     const answer = await this.env.post<{ message: Message }>(at`/api/rooms/${entry.room_id}/messages`, body, { key: entry.id, timeout: tryTime, signal });
     // A network that asks for a sign-in answers anything with a page of its own.
     if (!answer?.message?.msg_id) throw new ApiError('offline', 'The server can’t be reached', 0);

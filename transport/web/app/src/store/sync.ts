@@ -19,13 +19,14 @@ import { History, seqOf } from './history';
 import { Leader, type News } from './leader';
 import { Listing } from './listing';
 import { RoomWindow } from './messages';
-import { Outbox } from './outbox';
+import { Outbox, type Also } from './outbox';
 import { People } from './people';
 import { Reading } from './reading';
 import { Rooms } from './rooms';
 import { membersOf, Shelf } from './shelf';
 import { Stream } from './stream';
 import { Unsaved } from './unsaved';
+import { Uploads } from './uploads';
 
 // Who is whose store it is.
 export interface Who {
@@ -72,6 +73,7 @@ export class Store {
   // connection is how the stream of this browser is, whichever tab keeps it.
   readonly connection;
   readonly unsaved: Unsaved;
+  readonly uploads: Uploads;
   // restored counts how often the server turned out not to be what it was, as after
   // a backup was restored. All that came from it was read anew then.
   readonly restored = signal(0);
@@ -100,11 +102,12 @@ export class Store {
     private readonly db: Db,
   ) {
     this.rooms = new Rooms(who.user_id);
-    this.outbox = new Outbox(env, who.user_id, this.commit);
     this.people = new People(env, this.commit);
     const write = (changes: Change[]) => (this.stopped ? Promise.resolve() : this.keep(changes));
     this.shelf = new Shelf(env, db, write);
     this.unsaved = new Unsaved(db, write);
+    this.uploads = new Uploads(env, name, db, write);
+    this.outbox = new Outbox(env, who.user_id, this.commit, this.uploads);
     this.reading = new Reading(env);
     this.history = new History(env, db, (id, floor) => this.raise(id, floor));
     this.drafts = new Drafts(env, name, this.commit);
@@ -125,6 +128,7 @@ export class Store {
   async start() {
     await this.load();
     void this.drafts.resume();
+    void this.uploads.start();
     this.leader.start();
     this.stops.push(
       effect(() => {
@@ -147,6 +151,7 @@ export class Store {
     this.leader.stop();
     this.listing.stop();
     this.people.stop();
+    this.uploads.stop();
     this.reading.stop();
     for (const window of this.windows) window.close();
     this.db.close();
@@ -177,9 +182,11 @@ export class Store {
   }
 
   // send has a message kept and sent, and shows it at once. The room's draft ends.
-  send(roomId: string, text: string, replyTo: string | null = null): Promise<void> {
+  send(roomId: string, text: string, replyTo: string | null = null, also: Also = {}): Promise<void> {
     this.drafts.drop(roomId);
-    const sent = this.outbox.add(roomId, text, replyTo, this.rooms.get(roomId)?.last_seq ?? 0);
+    const id = this.env.newKey();
+    this.uploads.give(also.files ?? [], id);
+    const sent = this.outbox.add(roomId, text, replyTo, this.rooms.get(roomId)?.last_seq ?? 0, also, id);
     return sent.then(() => this.leader.ask());
   }
 
@@ -272,6 +279,7 @@ export class Store {
   private wake() {
     this.stream.wake();
     this.outbox.wake();
+    this.uploads.wake();
     this.leader.ask();
     void this.reload().then(() => this.outbox.flush());
     for (const window of this.windows) window.check();

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { clock } from '../../time';
-import { linked, number, oneLine } from '../../text';
+import { number, oneLine } from '../../text';
 import type { Item } from '../../store/messages';
 import type { Outgoing } from '../../store/db';
 import type { ImportedFrom, Message } from '../../types';
@@ -11,12 +11,16 @@ import { Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { Was, wasName } from '../Was';
+import { lazy } from '../../ui/lazy';
 import { senderOf, timeOf } from './group';
 import { useHold } from './hold';
 import { Quote } from './Quote';
+import { Said } from './Said';
 import { Standing } from './Standing';
 import type { Talk } from './talk';
 import { whoIs, type Who } from './who';
+
+const Attached = lazy(() => import('./files/Attached'));
 
 interface Props {
   item: Item;
@@ -62,19 +66,14 @@ export function Bubble({ item, talk, first, last }: Props) {
         >
           {first && (!who.mine || was) && <Name who={who} was={was} />}
           {replyTo && <Quote talk={talk} msgId={replyTo} />}
-          <p class="prose" dir="auto">
-            {linked(text).map((part, i) =>
-              typeof part === 'string' ? part : (
-                <a key={i} href={part.href} target="_blank" rel="noopener noreferrer">
-                  {part.href}
-                </a>
-              ),
-            )}
+          <div class="prose" dir="auto">
+            <Said text={text} mentions={message?.body.mentions} />
             <span class="meta" dir="ltr">
               <Time at={timeOf(item)} as="clock" />
               {message ? <Mark message={message} talk={talk} /> : <Way outgoing={outgoing!} />}
             </span>
-          </p>
+          </div>
+          {(message?.attachments?.length || outgoing?.files) && <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />}
         </div>
         {failed && <Failure outgoing={outgoing} talk={talk} />}
       </div>

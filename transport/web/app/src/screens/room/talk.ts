@@ -2,6 +2,7 @@
 // them is replied to, looked at, or on its way into view.
 
 import { signal, type Signal } from '@preact/signals';
+import type { Also } from '../../store/outbox';
 import type { Store } from '../../store/sync';
 import type { Item } from '../../store/messages';
 import type { RoomView } from '../../store/rooms';
@@ -74,8 +75,8 @@ export class Talk {
     this.target.value = end;
   }
 
-  send(text: string) {
-    void this.store.send(this.roomId, text, this.reply.value?.msg_id ?? null);
+  send(text: string, also?: Also) {
+    void this.store.send(this.roomId, text, this.reply.value?.msg_id ?? null, also);
     this.reply.value = null;
     this.divider.value = 0;
     void this.toEnd();
