@@ -3,6 +3,7 @@
 // the tab takes its place, and the app works as long as it has a network.
 
 import type { Former, Member, Message, RoomSummary } from '../types';
+import type { Act } from './acts';
 import type { Count } from './reading';
 
 // RoomRow is a room of which one is a member, as far as it is known here. Messages
@@ -26,6 +27,9 @@ export interface Outgoing {
   room_id: string;
   text: string;
   reply_to: string | null;
+  thread?: string; // the msg_id of the message that began it
+  mentions?: string[];
+  act?: Act; // instead of a message, what is done to one; text is empty then
   created_at: number; // in ms; rises with every message, and so gives their order
   // after_seq is the room's last_seq when it was written: wherever the message has
   // arrived, it stands behind that.
@@ -120,8 +124,9 @@ const keyPaths: Record<Kind, string | string[]> = {
 
 const kinds = Object.keys(keyPaths) as Kind[];
 
-// version 2 has answers, 3 what is unsaved.
-const version = 3;
+// version 2 has answers, 3 what is unsaved. From 4 on messages tell what became of them: those
+// kept before are read again.
+const version = 4;
 
 // opening is how long a database may take to open, in ms: one that hangs, as Safari's
 // may after a crash, would hold up the whole app.
@@ -167,8 +172,9 @@ class DiskDb implements Db {
         reject(new Error("couldn't open the database in time"));
       }, opening);
       const request = this.factory.open(this.name, version);
-      request.onupgradeneeded = () => {
+      request.onupgradeneeded = ({ oldVersion }) => {
         const { result: db } = request;
+        if (oldVersion > 0 && oldVersion < 4) request.transaction!.objectStore('messages').clear();
         for (const kind of kinds) if (!db.objectStoreNames.contains(kind)) db.createObjectStore(kind, { keyPath: keyPaths[kind] });
       };
       request.onerror = () => reject(request.error ?? new Error("couldn't open the database"));

@@ -4,7 +4,7 @@
 import { at, query } from '../api';
 import type { Entry, Message } from '../types';
 import type { Db } from './db';
-import { emptied, isTaken, redactionIn, rowOf } from './entries';
+import { aboutIn, after, entryIn, redactionIn, rowOf } from './entries';
 import type { Env } from './env';
 
 // page is the most that one reading may ask for, as the server has it.
@@ -20,6 +20,10 @@ export interface Part {
 }
 
 export class History {
+  // old are, by room, the seqs up to which what is kept may have missed what became of it.
+  private readonly old = new Map<string, number>();
+  private work: Promise<unknown> = Promise.resolve(); // on what is kept, one after another
+
   constructor(
     private readonly env: Env,
     private readonly db: Db,
@@ -36,7 +40,7 @@ export class History {
   // be reached it answers what is kept here at the given end.
   async span(roomId: string, low: number, high: number, end: 'low' | 'high'): Promise<Part> {
     const kept = await this.kept(this.db.all('messages', [roomId, low], [roomId, high]));
-    if (kept.length === high - low + 1) return { messages: kept, floor: 0, problem: null };
+    if (kept.length === high - low + 1 && low > (this.old.get(roomId) ?? 0)) return { messages: kept, floor: 0, problem: null };
     try {
       return await this.fetch(roomId, low, high);
     } catch (problem) {
@@ -46,25 +50,57 @@ export class History {
     }
   }
 
+  // distrust has what is kept of rooms read anew where that can be: the stream has begun anew, and
+  // nobody told what became of older messages.
+  distrust(rooms: readonly { room_id: string; last_seq: number }[]): [string, number][] {
+    for (const { room_id, last_seq } of rooms) this.old.set(room_id, Math.max(last_seq, this.old.get(room_id) ?? 0));
+    return [...this.old];
+  }
+
+  // fresh reads messages from the server, whatever is kept.
+  async fresh(roomId: string, low: number, high: number): Promise<Message[]> {
+    return (await this.fetch(roomId, low, high)).messages;
+  }
+
   private async fetch(roomId: string, low: number, high: number): Promise<Part> {
+    const [newest] = await this.newest(roomId, 1);
     const url = at`/api/rooms/${roomId}/entries` + query({ cursor: high + 1, limit: high - low + 1 });
     const { entries, next_cursor } = await this.env.get<{ entries: Entry[]; next_cursor: number | null }>(url);
-    const messages = entries.map(rowOf);
+    const read = entries.map(rowOf);
     // What can't be kept can be read again.
-    await this.db.write(messages.map((value) => ({ put: 'messages' as const, value }))).catch(() => undefined);
-    for (const row of messages) await this.redact(row);
+    const messages = await this.alone(async () => {
+      const since = await this.kept(this.db.all('messages', [roomId, Math.max(high, newest?.room_seq ?? 0) + 1], [roomId, Infinity]));
+      const now = read.map((row) => since.reduce(after, row)); // since then the stream may have told more
+      await this.db.write(now.map((value) => ({ put: 'messages' as const, value }))).catch(() => undefined);
+      return now;
+    });
+    await this.amend(messages);
     const floor = next_cursor === null ? (messages[0]?.room_seq ?? high + 1) : 0;
     if (floor > 0) this.learned(roomId, floor);
     return { messages, floor, problem: null };
   }
 
-  // redact leaves nothing kept here of what a redaction took away.
-  async redact(row: Message): Promise<void> {
-    const redaction = redactionIn(row);
-    if (!redaction) return;
-    const kept = await this.kept(this.db.all('messages', [row.room_id, seqOf(redaction.target!)], [row.room_id, row.room_seq]));
-    const taken = kept.filter((m) => isTaken(m, redaction)).map((m) => ({ put: 'messages' as const, value: emptied(m, redaction) }));
-    await this.db.write(taken).catch(() => undefined);
+  // amend has what is kept become what new rows make of it.
+  amend(rows: readonly Message[]): Promise<void> {
+    const changes = rows.filter((row) => aboutIn(row) && entryIn(row)?.body !== null);
+    if (changes.length === 0) return Promise.resolve();
+    return this.alone(async () => {
+      for (const row of changes) {
+        const first = seqOf(aboutIn(row)!);
+        // A redaction takes edits with their message, and stands for a reaction to an earlier one.
+        const last = redactionIn(row) ? row.room_seq : first;
+        const kept = await this.kept(this.db.all('messages', [row.room_id, first], [row.room_id, last]));
+        const changed = kept.flatMap((m) => (after(m, row) === m ? [] : [{ put: 'messages' as const, value: after(m, row) }]));
+        await this.db.write(changed).catch(() => undefined);
+      }
+    });
+  }
+
+  // alone does some work on what is kept once all before it is done: it reads what it writes.
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.work.then(work);
+    this.work = done.catch(() => undefined);
+    return done;
   }
 
   // one reads a single message; null where there is none.

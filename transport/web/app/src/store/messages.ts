@@ -4,9 +4,10 @@
 import { computed, signal } from '@preact/signals';
 import type { Message } from '../types';
 import type { Outgoing } from './db';
-import { emptied, isMessage, isShown, isTaken, redactionIn } from './entries';
+import { aboutIn, after, isMessage, isShown } from './entries';
 import type { Env } from './env';
 import { page, type History, type Part } from './history';
+import { soon } from './acts';
 
 // most is how many messages are held, and step how many are read at a time.
 const most = 600;
@@ -27,6 +28,8 @@ export interface RoomState {
   floor(): number; // of the oldest that the server keeps, 0 where unknown
   pending(): readonly Outgoing[]; // messages on their way, in order
   name(msgId: string): string | undefined; // what a message was called on its way
+  mayBe(entry: Outgoing, message: Message): boolean; // whether it looks like what the entry becomes
+  me(): string;
 }
 
 type Reading = 'older' | 'newer' | 'around' | 'end';
@@ -157,14 +160,14 @@ export class RoomWindow {
     this.check();
   }
 
-  // redact takes away what a redaction among new messages took away.
-  redact(messages: readonly Message[]) {
-    for (const redaction of messages.map(redactionIn)) {
-      if (!redaction || redaction.room_id !== this.roomId) continue;
-      const without = (m: Message) => (isTaken(m, redaction) ? emptied(m, redaction) : m);
-      this.run.value = this.run.value.map(without);
-      this.early.value = this.early.value.map(without);
-    }
+  // amend has the rows become what new ones make of them; changed take the place of the same.
+  amend(messages: readonly Message[], changed: readonly Message[] = []) {
+    const news = messages.filter((m) => m.room_id === this.roomId && aboutIn(m) !== undefined);
+    const instead = new Map(changed.filter((m) => m.room_id === this.roomId).map((m) => [m.msg_id, m]));
+    if (news.length + instead.size === 0) return;
+    const now = (m: Message) => news.reduce(after, instead.get(m.msg_id) ?? m);
+    this.run.value = this.run.value.map(now);
+    this.early.value = this.early.value.map(now);
   }
 
   // check has what is missing at the end read, unless the stream brings it first, and a
@@ -305,17 +308,28 @@ export class RoomWindow {
   }
 
   private rows(): Item[] {
-    const rows = [...this.run.value, ...this.early.value].filter(isShown).map((m) => this.row(m));
+    const pending = this.room.pending();
+    const acts = pending.filter((entry) => entry.act);
+    const rows = [...this.run.value, ...this.early.value].filter(isShown).map((m) => this.row(m, acts));
     if (!this.atEnd.value) return rows;
     const shown = new Set(rows.map((row) => row.key));
-    const pending = this.room.pending().filter((entry) => !shown.has(entry.id));
-    return [...rows, ...pending.map((outgoing) => ({ key: outgoing.id, message: null, outgoing }))];
+    const own = rows.filter(({ message }) => message && this.room.name(message.msg_id) === undefined);
+    const out = pending.filter((entry) => {
+      if (entry.act || entry.thread || shown.has(entry.id)) return false;
+      // After a reload nobody knows what a message was called that has arrived unheard.
+      const i = own.findIndex(({ message }) => this.room.mayBe(entry, message!));
+      if (i >= 0) own.splice(i, 1);
+      return i < 0 || entry.state === 'failed';
+    });
+    return [...rows, ...out.map((outgoing) => ({ key: outgoing.id, message: null, outgoing }))];
   }
 
   // row gives the same object for the same message, so that its row needn't be drawn
-  // again.
-  private row(message: Message): Item {
+  // again. What is on its way to be done to it shows at once.
+  private row(message: Message, acts: readonly Outgoing[]): Item {
     const key = this.room.name(message.msg_id) ?? message.msg_id;
+    const own = acts.filter(({ act }) => act!.target === message.msg_id || message.reactions?.some(({ by }) => by.some((r) => r.entry_id === act!.target)));
+    if (own.length > 0) return { key, message: own.reduce((row, entry) => soon(row, entry, this.room.me()), message), outgoing: null };
     const known = this.known.get(message);
     if (known?.key === key) return known;
     const row: Item = { key, message, outgoing: null };
