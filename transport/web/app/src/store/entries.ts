@@ -11,10 +11,19 @@ import type { Entry, Message, Reactions, Role } from '../types';
 const text = 'application/vnd.ubl.text+json';
 const system = 'application/vnd.ubl.system+json';
 
-// Kept is a row of type "entry": the whole entry.
+// Kept is a row as this browser has it. entry is the whole entry where that is no message;
+// what entries up to upTo made of the row is in it already.
 interface Kept extends Message {
   entry?: Entry;
+  upTo?: number;
+  answers?: number[]; // those since then: one's own may come before others'
+  pinAt?: number; // the newest pin since then
 }
+
+// told is a row that the server has told with all that became of it up to an entry, or later
+// where that shows.
+export const told = (row: Message, upTo: number): Message =>
+  ({ ...row, upTo: Math.max(upTo, row.replies?.room_seq ?? 0, row.edited?.room_seq ?? 0) }) as Kept;
 
 // entryIn is the entry that a row keeps, where it isn't a message.
 export const entryIn = (row: Message): Entry | undefined => (row as Kept).entry;
@@ -52,7 +61,7 @@ export const aboutIn = (row: Message): string | undefined => entryIn(row)?.targe
 
 // after is what a row is once another has come: the same object where that changes nothing.
 export function after(row: Message, by: Message): Message {
-  if (row.room_id !== by.room_id || by.room_seq <= row.room_seq) return row;
+  if (row.room_id !== by.room_id || by.room_seq <= ((row as Kept).upTo ?? row.room_seq)) return row;
   const entry = entryIn(by);
   if (by.thread === row.msg_id && (!entry || entry.type === 'message')) return answered(row, by.room_seq);
   if (entry?.type === 'redaction') return isTaken(row, entry) ? emptied(row, entry) : without(row, entry.target!);
@@ -63,14 +72,17 @@ export function after(row: Message, by: Message): Message {
     case 'reaction':
       return reacted(row, keyIn(entry), { user_id: entry.author_id, entry_id: entry.entry_id });
     case 'pin':
-      return pinned(row, entry.body.json?.pinned === true);
+      return entry.room_seq > ((row as Kept).pinAt ?? 0) ? ({ ...pinned(row, entry.body.json?.pinned === true), pinAt: entry.room_seq } as Kept) : row;
   }
   return row;
 }
 
 function answered(row: Message, room_seq: number): Message {
   const { count = 0, room_seq: newest = 0 } = row.replies ?? {};
-  return room_seq > newest ? { ...row, replies: { count: count + 1, room_seq } } : row;
+  const { answers = [] } = row as Kept;
+  if (answers.includes(room_seq)) return row;
+  const now: Kept = { ...row, replies: { count: count + 1, room_seq: Math.max(newest, room_seq) }, answers: [...answers, room_seq] };
+  return now;
 }
 
 function edit(row: Message, entry: Entry): Message {
@@ -160,5 +172,8 @@ export function emptied(row: Message, redaction: Entry): Message {
     const { author_name: _, ...rest } = left.imported_from;
     left.imported_from = rest;
   }
-  return rowOf({ ...left, body: null, redacted: { at: redaction.sent_at, by: redaction.author_id, room_seq: redaction.room_seq } });
+  const { upTo, answers, pinAt } = row as Kept;
+  const known = { ...(upTo && { upTo }), ...(answers && { answers }), ...(pinAt && { pinAt }) };
+  const of = rowOf({ ...left, body: null, redacted: { at: redaction.sent_at, by: redaction.author_id, room_seq: redaction.room_seq } });
+  return { ...of, ...known };
 }

@@ -53,6 +53,7 @@ export class RoomWindow {
   private readonly early = signal<readonly Message[]>([]); // new ones beyond a hole
   private readonly known = new WeakMap<Message, Item>();
   private readonly readings = new Map<Reading, Promise<void>>();
+  private meanwhile: Message[] = []; // what came while something was read, which that may not know
   private work: Promise<void> = Promise.resolve();
   private stopGrace: (() => void) | null = null;
   private scrolledUp = false;
@@ -146,11 +147,12 @@ export class RoomWindow {
   // the hole is filled.
   take(messages: readonly Message[]) {
     if (!this.atEnd.value || !this.ready.value) return;
-    const news = new Map([...this.early.value, ...messages].filter((m) => m.room_id === this.roomId).map((m) => [m.room_seq, m]));
+    const own = [...this.early.value, ...messages].filter((m) => m.room_id === this.roomId).sort((a, b) => a.room_seq - b.room_seq);
+    const news = new Map(own.map((m) => [m.room_seq, own.reduce(after, m)]));
     const run: Message[] = [];
     const early: Message[] = [];
     let high = this.lastSeq();
-    for (const m of [...news.values()].sort((a, b) => a.room_seq - b.room_seq)) {
+    for (const m of news.values()) {
       if (m.room_seq <= high) continue;
       if (high > 0 && m.room_seq > high + 1) early.push(m);
       else high = run[run.push(m) - 1]!.room_seq;
@@ -165,7 +167,10 @@ export class RoomWindow {
     const news = messages.filter((m) => m.room_id === this.roomId && aboutIn(m) !== undefined);
     const instead = new Map(changed.filter((m) => m.room_id === this.roomId).map((m) => [m.msg_id, m]));
     if (news.length + instead.size === 0) return;
-    const now = (m: Message) => news.reduce(after, instead.get(m.msg_id) ?? m);
+    if (this.readings.size > 0 || !this.ready.value) this.meanwhile.push(...news);
+    const all = instead.size > 0 ? [...this.run.value, ...this.early.value] : [];
+    const fresh = (m: Message) => (instead.has(m.msg_id) ? all.reduce(after, instead.get(m.msg_id)!) : m); // it may have been read before the newest came
+    const now = (m: Message) => news.reduce(after, fresh(m));
     this.run.value = this.run.value.map(now);
     this.early.value = this.early.value.map(now);
   }
@@ -212,7 +217,7 @@ export class RoomWindow {
   private async begin() {
     const kept = await this.history.newest(this.roomId, step);
     if (kept.length > 0) {
-      this.run.value = kept;
+      this.run.value = kept.map((m) => this.meanwhile.reduce(after, m));
       this.ready.value = true;
     }
     await this.read('end', () => this.catchUp());
@@ -227,7 +232,10 @@ export class RoomWindow {
     if (last <= high || !this.atEnd.value) return;
     if (high === 0 || last - high > page) return this.jumpToEnd();
     const part = await this.span(high + 1, last, 'low');
-    return () => this.take(part.messages);
+    return () => {
+      this.amend(part.messages); // no stream told of them
+      this.take(part.messages);
+    };
   }
 
   private async jumpToEnd(): Promise<(() => void) | undefined> {
@@ -263,6 +271,8 @@ export class RoomWindow {
       if (age !== this.age) return;
       this.readings.delete(kind);
       if (!this.closed) show?.();
+      if (this.meanwhile.length > 0) this.run.value = this.run.value.map((m) => this.meanwhile.reduce(after, m));
+      if (this.readings.size === 0) this.meanwhile = [];
     });
     this.readings.set(kind, this.work);
     return this.work;

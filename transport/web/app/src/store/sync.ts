@@ -109,7 +109,7 @@ export class Store {
     this.shelf = new Shelf(env, db, write);
     this.unsaved = new Unsaved(db, write);
     this.reading = new Reading(env);
-    this.history = new History(env, db, (id, floor) => this.raise(id, floor));
+    this.history = new History(env, db, (id, floor) => this.raise(id, floor), (id) => this.rooms.get(id)?.last_seq ?? 0);
     this.drafts = new Drafts(env, name, this.commit);
     this.listing = new Listing(env, this.rooms, { commit: this.commit, keep: (changes) => this.keep(changes), behind: (id, seq) => this.behind(id, seq), replaced: () => this.replaced() });
     this.synced = this.listing.synced;
@@ -332,7 +332,7 @@ export class Store {
     if (this.stopped) return Promise.resolve();
     const changes = this.apply(batch);
     this.leader.tell({ kind: 'batch', batch });
-    return this.keep([...changes, ...also], strict).then(() => this.history.amend(batch.messages ?? []));
+    return this.history.take(batch.messages ?? [], batch.changed ?? [], [...changes, ...also], (all) => this.keep(all, strict));
   }
 
   // apply takes a batch into the signals, and answers what of it is to be kept.
@@ -343,7 +343,6 @@ export class Store {
     this.listing.apply(batch);
     together(() => {
       changes.push(...this.rooms.apply(batch), ...this.outbox.apply(batch), ...this.people.apply(batch));
-      for (const value of [...(batch.messages ?? []), ...(batch.changed ?? [])]) changes.push({ put: 'messages', value });
       for (const id of batch.gone ?? []) changes.push({ clear: 'messages', low: [id, 0], high: [id, Infinity] }, { del: 'answers', key: membersOf(id) });
       for (const window of this.windows) {
         if (batch.reset) window.reset();
