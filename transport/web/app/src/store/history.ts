@@ -87,7 +87,7 @@ export class History {
   // nothing, so that a tab that ends in between has missed nothing. A row that is kept already stays as it is,
   // unless it was read anew.
   take(rows: readonly Message[], anew: readonly Message[], also: Change[], write: (changes: Change[]) => Promise<void>): Promise<void> {
-    if (rows.length + anew.length === 0) return write(also);
+    if (rows.length + anew.length === 0 && !also.some((change) => 'clear' in change)) return write(also);
     return this.alone(async () => {
       const now = new Map<string, Message>();
       const of = (m: Message) => now.get(`${m.room_id} ${m.room_seq}`) ?? m;

@@ -95,6 +95,7 @@ export class Store {
   private readonly stops: (() => void)[] = [];
   private cursor: Cursor | null = null;
   private stopped = false;
+  private clearing: Promise<void> = Promise.resolve(); // of what another server had
 
   constructor(
     private readonly env: Env,
@@ -289,10 +290,14 @@ export class Store {
   private async reload() {
     const { db } = this;
     try {
+      await this.clearing; // what goes is not to come back
+      const { value } = this.restored;
       const cursor = await db.get('meta', 'cursor');
+      if (this.restored.value !== value) return;
       this.cursor = (cursor?.value as Cursor | undefined) ?? this.cursor;
       await this.listing.load(db);
       const [rooms, marks, outgoing] = await Promise.all([db.all('rooms'), db.all('marks'), db.all('outbox')]);
+      if (this.restored.value !== value) return;
       this.apply({ rooms, marks, outgoing });
     } catch {
       // What this tab knows has to do.
@@ -437,7 +442,7 @@ export class Store {
   // replaced forgets what came from the server and reads it anew. What was written stays.
   private async replaced() {
     this.restored.value++;
-    await this.commit({ reset: true });
+    await (this.clearing = this.commit({ reset: true }));
     this.stream.restart();
   }
 }
