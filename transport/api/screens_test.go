@@ -19,7 +19,7 @@ var offScreen = map[string][]string{
 	},
 	"for agents and other programs":       {"office.llm.complete", "office.tool.call", "container.create", "container.transfer", "credits.issue"},
 	"for operators, at the command line":  {"platform.node.remove", "deadletter.redrive", "deadletter.discard"},
-	"the app has no screen for it so far": {"tenant.update", "kind.set", "kind.remove", "messenger.edit", "messenger.react", "messenger.redact", "messenger.pin", "messenger.open_direct", "room.describe", "office.file.put", "office.file.remove", "office.upload.begin", "office.upload.end", "append-upload", "messenger.upload"},
+	"the app has no screen for it so far": {"tenant.update", "kind.set", "kind.remove", "messenger.open_direct", "room.describe", "office.file.put", "office.file.remove", "office.upload.begin", "office.upload.end", "append-upload", "messenger.upload"},
 }
 
 // TestEveryWriteIsOnAScreen of the app, or says why not.

@@ -6,30 +6,22 @@ import type { Entry, Message } from '../types';
 import type { Outgoing } from './db';
 import { emptied, pinned, reacted, without } from './entries';
 
-// Act is something done to an entry. target is the message, or for "redaction" also one's
-// reaction to it.
-export type Act =
-  | { type: 'edit'; target: string; text: string; mentions?: string[] }
-  | { type: 'reaction'; target: string; key: string }
-  | { type: 'redaction'; target: string }
-  | { type: 'pin'; target: string; pinned: boolean };
-
 // requestOf is where and how an act is asked of the server.
 export function requestOf({ id, room_id, act }: Outgoing): { url: string; body: Record<string, unknown> } {
-  const url = (what: string) => at`/api/rooms/${room_id}/entries/${act!.target}/${what}`;
+  const { target } = act!;
   const key = { client_request_id: id };
   switch (act!.type) {
     case 'edit': {
       const { text, mentions } = act!;
       const json = { text, ...(mentions?.length && { mentions }) };
-      return { url: url('edits'), body: { ...key, body: { content_type: 'application/vnd.ubl.text+json', json } } };
+      return { url: at`/api/rooms/${room_id}/entries/${target}/edits`, body: { ...key, body: { content_type: 'application/vnd.ubl.text+json', json } } };
     }
     case 'reaction':
-      return { url: url('reactions'), body: { ...key, reaction: act!.key } };
+      return { url: at`/api/rooms/${room_id}/entries/${target}/reactions`, body: { ...key, reaction: act!.key } };
     case 'redaction':
-      return { url: url('redaction'), body: key };
+      return { url: at`/api/rooms/${room_id}/entries/${target}/redaction`, body: key };
     case 'pin':
-      return { url: url('pin'), body: { ...key, pinned: act!.pinned } };
+      return { url: at`/api/rooms/${room_id}/entries/${target}/pin`, body: { ...key, pinned: act!.pinned } };
   }
 }
 

@@ -3,7 +3,6 @@
 // the tab takes its place, and the app works as long as it has a network.
 
 import type { Former, Member, Message, RoomSummary } from '../types';
-import type { Act } from './acts';
 import type { Count } from './reading';
 
 // RoomRow is a room of which one is a member, as far as it is known here. Messages
@@ -20,6 +19,14 @@ export interface RoomRow extends RoomSummary {
 // Known is a member, or who was one: of those the server tells the name alone, and this
 // device may have met them before.
 export type Known = Former & Partial<Omit<Member, keyof Former>> & { left?: true };
+
+// Act is something done to an entry. target is the message, or for "redaction" also one's
+// reaction to it.
+export type Act =
+  | { type: 'edit'; target: string; text: string; mentions?: string[] }
+  | { type: 'reaction'; target: string; key: string }
+  | { type: 'redaction'; target: string }
+  | { type: 'pin'; target: string; pinned: boolean };
 
 // Outgoing is a message that isn't known to have arrived.
 export interface Outgoing {

@@ -6,9 +6,9 @@
 import { signal } from '@preact/signals';
 import { ApiError, at, unreachable } from '../api';
 import type { EntryAnswer, Message } from '../types';
-import { requestOf, type Act } from './acts';
+import { requestOf } from './acts';
 import type { Batch, Commit } from './batch';
-import type { Change, Outgoing } from './db';
+import type { Act, Change, Outgoing } from './db';
 import { rowOf } from './entries';
 import type { Env } from './env';
 import { findSent, mayBe } from './sent';
