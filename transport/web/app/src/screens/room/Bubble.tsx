@@ -144,11 +144,11 @@ function Below({ message, talk }: { message: Message; talk: Talk }) {
   );
 }
 
-// Mark is the receipt in small, which opens the message's details. It shows where one points at the
+// Mark is the receipt in small, which opens the message's details. Its number is in its name alone, and it shows where one points at the
 // message, or has the focus on it.
 function Mark({ message, talk }: { message: Message; talk: Talk }) {
   return (
-    <button type="button" class="mark" tabIndex={-1} aria-label={t('talk.receipt')} title={t('talk.receipt')} onClick={() => (talk.details.value = message)}>
+    <button type="button" class="mark" tabIndex={-1} aria-label={`${t('talk.receipt')} ${number(message.receipt.seq)}`} title={t('talk.receipt')} onClick={() => (talk.details.value = message)}>
       <Icon name="check" size={14} />
     </button>
   );
