@@ -52,6 +52,7 @@ export const routes: Route[] = [
   { pattern: '/ui/', section: 'rooms' },
   { pattern: '/ui/rooms/:id', section: 'rooms', screen: Room },
   { pattern: '/ui/rooms/:id/members', section: 'rooms', screen: Room, detail: lazy(() => import('./screens/RoomMembers')), above: '/ui/rooms/:id' },
+  { pattern: '/ui/rooms/:id/thread/:message', section: 'rooms', screen: Room, detail: lazy(() => import('./screens/room/Thread')), above: '/ui/rooms/:id' },
   { pattern: '/ui/new-room', section: 'rooms', screen: lazy(() => import('./screens/NewRoom')) },
   { pattern: '/ui/workspaces', section: 'documents' },
   { pattern: '/ui/workspaces/:w', section: 'documents', screen: Documents },

@@ -20,19 +20,29 @@ export interface RoomRow extends RoomSummary {
 // device may have met them before.
 export type Known = Former & Partial<Omit<Member, keyof Former>> & { left?: true };
 
+// Act is something done to an entry. target is the message, or for "redaction" also one's
+// reaction to it.
+export type Act =
+  | { type: 'edit'; target: string; text: string; mentions?: string[] }
+  | { type: 'reaction'; target: string; key: string }
+  | { type: 'redaction'; target: string }
+  | { type: 'pin'; target: string; pinned: boolean };
+
 // Outgoing is a message that isn't known to have arrived.
 export interface Outgoing {
   id: string; // the client_request_id of every try
   room_id: string;
   text: string;
   reply_to: string | null;
+  thread?: string; // the msg_id of the message that began it
+  mentions?: string[];
+  act?: Act; // instead of a message, what is done to one; text is empty then
   created_at: number; // in ms; rises with every message, and so gives their order
   // after_seq is the room's last_seq when it was written: wherever the message has
   // arrived, it stands behind that.
   after_seq: number;
   state: 'waiting' | 'failed';
   error: { code: string; message: string } | null;
-  mentions?: string[];
   files?: SentFile[]; // which are uploaded before it is sent
 }
 
@@ -150,7 +160,8 @@ const keyPaths: Record<Kind, string | string[]> = {
 
 const kinds = Object.keys(keyPaths) as Kind[];
 
-// version 2 has answers, 3 what is unsaved, 4 uploads.
+// version 2 has answers, 3 what is unsaved. From 4 on there are uploads, and messages tell what
+// became of them: those kept before are read again.
 const version = 4;
 
 // opening is how long a database may take to open, in ms: one that hangs, as Safari's
@@ -197,8 +208,9 @@ class DiskDb implements Db {
         reject(new Error("couldn't open the database in time"));
       }, opening);
       const request = this.factory.open(this.name, version);
-      request.onupgradeneeded = () => {
+      request.onupgradeneeded = ({ oldVersion }) => {
         const { result: db } = request;
+        if (oldVersion > 0 && oldVersion < 4) request.transaction!.objectStore('messages').clear();
         for (const kind of kinds) if (!db.objectStoreNames.contains(kind)) db.createObjectStore(kind, { keyPath: keyPaths[kind] });
       };
       request.onerror = () => reject(request.error ?? new Error("couldn't open the database"));
