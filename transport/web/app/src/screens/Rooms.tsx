@@ -5,7 +5,7 @@ import './Rooms.css';
 import type { TargetedKeyboardEvent, TargetedMouseEvent } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { open } from '../commands';
-import { preferred, useMine } from '../notify/mine';
+import { isMuted, preferred, useMine } from '../notify/mine';
 import { parts } from '../order';
 import { go, place } from '../router';
 import { store } from '../store';
@@ -42,9 +42,9 @@ export default function Rooms() {
   const [sought, setSought] = useState('');
   const line = useLine(now);
   useMine(now);
-  useBadges(now?.rooms.unread.value ?? 0);
   useRestored(now?.restored.value ?? 0);
   const [mine, others] = [now?.rooms.mine.value ?? [], now?.rooms.others.value ?? []];
+  useBadges(mine.reduce((sum, room) => sum + (isMuted(room.room_id) ? 0 : room.unread), 0));
   const waiting = !now || (mine.length === 0 && !now.synced.value);
   return (
     <Screen title={t('rooms.title')} sub={line} fixed actions={<Actions />}>

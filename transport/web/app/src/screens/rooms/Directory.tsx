@@ -100,7 +100,7 @@ function Entry({ room }: { room: RoomEntry }) {
         </>
       }
       end={
-        <Button busy={act.busy} aria-label={t('directory.join.room', { name: room.name })} onClick={() => void join()}>
+        <Button busy={act.busy} label={t('directory.join.room', { name: room.name })} onClick={() => void join()}>
           {t('directory.join')}
         </Button>
       }
