@@ -21,6 +21,7 @@ export default function Search() {
   const wanted = read(place.value.query);
   const address = addressOf(wanted);
   const [words, setWords] = useState(wanted.words);
+  const [times, setTimes] = useState(0); // the same search may find more a minute later
   const [tab, setTab] = useState<Tab>('messages');
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => setWords(wanted.words), [address]);
@@ -36,6 +37,7 @@ export default function Search() {
         onSubmit={(e) => {
           e.preventDefault();
           look({});
+          setTimes(times + 1);
         }}
       >
         <div class="line">
@@ -53,7 +55,7 @@ export default function Search() {
         )}
       </form>
       {tab === 'documents' && wanted.words.trim() !== '' && <FoundDocuments key={wanted.words} words={wanted.words} />}
-      {tab === 'messages' && !isEmpty(wanted) && <FoundMessages key={address} wanted={wanted} />}
+      {tab === 'messages' && !isEmpty(wanted) && <FoundMessages key={`${address} ${times}`} wanted={wanted} />}
       {(tab === 'documents' ? wanted.words.trim() === '' : isEmpty(wanted)) && (
         <Empty icon="search" title={t('search.begin')}>
           <p>{t('search.help')}</p>
