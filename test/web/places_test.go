@@ -22,7 +22,9 @@ func TestSearch(t *testing.T) {
 		p.sees("Best first")
 		p.write("moorings") // where the focus is
 		p.until("what was said of moorings is found, once it is indexed", func() bool {
-			p.press("button", "Search")
+			if strings.Contains(p.text(), "Nothing found") {
+				p.press("button", "Search")
+			}
 			return eval[bool](p, `[...document.querySelectorAll('.hits mark')].some((e) => e.textContent.toLowerCase() === 'moorings')`)
 		})
 		p.sees("Who can look after the moorings this week?")
