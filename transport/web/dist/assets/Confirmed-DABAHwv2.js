@@ -1,1 +1,0 @@
-import{C as e,P as t}from"./index-x7LzLEmP.js";import{n,s as r}from"./Icon-UJkNpG4Q.js";function i(){return n(e,{title:r(`confirm.done`),above:`/ui/more`,children:n(t,{icon:`key`,title:r(`confirm.thanks`),children:n(`p`,{children:r(`confirm.back`)})})})}export{i as default};

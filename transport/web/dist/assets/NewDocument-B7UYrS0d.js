@@ -1,1 +1,0 @@
-import{L as e,R as t}from"./index-x7LzLEmP.js";/* empty css                  */import{t as n}from"./Editor-BvOXJb8q.js";import{n as r}from"./Icon-UJkNpG4Q.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return r(n,{w:i,above:a,onCancel:()=>e(a),onSaved:({document:e})=>t(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

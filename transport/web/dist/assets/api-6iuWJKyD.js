@@ -1,1 +1,0 @@
-import{T as e,_ as t,y as n}from"./Icon-UJkNpG4Q.js";var r=e=>n(`/api/tenant/members`,{signal:e}),i=(n,r)=>e(t`/api/tenant/members/${n}`,{name:r});export{i as n,r as t};

@@ -1,1 +1,0 @@
-import{D as e,_ as t,x as n}from"./Icon-UJkNpG4Q.js";import{R as r}from"./index-x7LzLEmP.js";import{i}from"./store-g2UK48oI.js";async function a(t){let{room:a}=await e(`/api/dms`,{with:t},{key:n()});await i.value?.refresh(),r(`/ui/rooms/${a.room_id}`)}async function o(n){await e(t`/api/rooms/${n}/leave`),await i.value?.refresh()}export{a as n,o as t};
