@@ -195,12 +195,22 @@ func (x *Person) called(ctx context.Context, who ubl.Identity, author ubl.UserID
 	return string(author)
 }
 
+// roomName is what a room is called; direct messages like the others whom they are with.
 func (x *Person) roomName(ctx context.Context, who ubl.Identity, room ubl.Name) string {
 	r, err := ubl.Ask[*ubl.Room](ctx, x.Ask, room, ubl.GetRoom{Who: who})
-	if err != nil {
+	switch {
+	case err != nil:
 		return room.Local()
+	case r.Direct == nil:
+		return r.Name
 	}
-	return r.Name
+	var others []string
+	for _, user := range r.Direct.Members {
+		if user != who.UserID || len(r.Direct.Members) == 1 {
+			others = append(others, x.called(ctx, who, user))
+		}
+	}
+	return strings.Join(others, ", ")
 }
 
 // short is how a text begins, in one line.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,30 @@ func TestNotificationsReachWhomTheyAreFor(t *testing.T) {
 	w.VerifyLedger(w.ana.TenantID)
 	if export, _, err := harness.Export(t.Context(), w.House, w.ana.TenantID); err != nil || strings.Contains(export, "nvoice") || strings.Contains(export, w.service.URL) {
 		t.Errorf("the ledger tells of keywords, texts or push services: %v", err)
+	}
+}
+
+// TestDirectMessagesAreNamedAfterTheOthers: what comes in direct messages is told under the names of
+// the others, never under the room's id.
+func TestDirectMessagesAreNamedAfterTheOthers(t *testing.T) {
+	w := openReached(t, harness.Options{})
+	eve := harness.User("eve@example.com")
+	w.Enter(eve)
+	w.device(w.bob, "phone")
+	home := ubl.TenantName(w.ana.TenantID)
+	for _, c := range []struct {
+		with  []ubl.UserID
+		title string
+	}{
+		{[]ubl.UserID{w.bob.UserID}, w.ana.Email},
+		{[]ubl.UserID{w.bob.UserID, eve.UserID}, w.ana.Email + ", " + eve.Email},
+	} {
+		r := harness.Must[*ubl.RoomSummary](w.House, home, ubl.OpenDirect{Request: w.Request(w.ana), With: c.with})
+		harness.Must[*ubl.Sent](w.House, ubl.RoomName(w.ana.TenantID, r.RoomID), ubl.SendMessage{Request: w.Request(w.ana), Text: "psst"})
+		n := w.pushed(1)[0]
+		if title := strings.Split(n.Title, ", "); n.Author != w.ana.Email || n.Text != "psst" || !slices.Equal(slices.Sorted(slices.Values(title)), strings.Split(c.title, ", ")) {
+			t.Errorf("bob is told %+v, not under %q", n, c.title)
+		}
 	}
 }
 

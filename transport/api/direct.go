@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"ubl"
@@ -36,23 +37,28 @@ func summaries(list []roomEntry) []*ubl.RoomSummary {
 	return all
 }
 
-// nameDirect calls direct messages like the others whom they are with. Who has left the tenant
-// is called by their id.
+// nameDirect calls direct messages like the others whom they are with: by their names, else as
+// their addresses begin. Who has left the tenant is called by their id.
 func (a *API) nameDirect(ctx context.Context, rooms ...*ubl.RoomSummary) error {
-	var people []ubl.Member
+	find := ubl.ListMembers{Who: caller(ctx)}
 	for _, r := range rooms {
 		if r.Direct != nil {
-			for _, user := range r.Direct.Members {
-				people = append(people, ubl.Member{UserID: user})
-			}
+			find.Only = append(find.Only, r.Direct.Members...)
 		}
 	}
-	if err := a.name(ctx, people); err != nil {
+	if len(find.Only) == 0 {
+		return nil
+	}
+	slices.Sort(find.Only)
+	find.Only = slices.Compact(find.Only)
+	known, err := ubl.Ask[[]ubl.Member](ctx, a.Asker, home(ctx), find)
+	if err != nil {
 		return err
 	}
-	called := make(map[ubl.UserID]string, len(people))
-	for _, m := range people {
-		called[m.UserID] = cmp.Or(m.Name, string(m.UserID))
+	called := make(map[ubl.UserID]string, len(known))
+	for _, m := range known {
+		local, _, _ := strings.Cut(m.Email, "@")
+		called[m.UserID] = cmp.Or(m.Name, local)
 	}
 	me := caller(ctx).UserID
 	for _, r := range rooms {
@@ -62,7 +68,7 @@ func (a *API) nameDirect(ctx context.Context, rooms ...*ubl.RoomSummary) error {
 		var others []string
 		for _, user := range r.Direct.Members {
 			if user != me || len(r.Direct.Members) == 1 {
-				others = append(others, called[user])
+				others = append(others, cmp.Or(called[user], string(user)))
 			}
 		}
 		r.Name = strings.Join(others, ", ")

@@ -31,6 +31,7 @@ var types = map[string]struct{ place, unused string }{
 	"Mandate":         {"ubl.mandate.v1", ""},
 	"Member":          {"ubl.member.v1", ""},
 	"Message":         {"ubl.message.v1", ""},
+	"MessageHit":      {"ubl.api.message_hits.v1/$defs/hit", ""},
 	"Passkey":         {"ubl.passkey.v1", ""},
 	"Permit":          {"ubl.terms.v1/$defs/permit", ""},
 	"Physics":         {"ubl.common.v1/$defs/physics", ""},

@@ -83,6 +83,8 @@ export class Store {
   readonly full = signal(false);
   // lost are the names of rooms that one has just turned out to be in no longer.
   readonly lost = signal<readonly string[]>([]);
+  // person counts how often what one wants to hear of has changed.
+  readonly person = signal(0);
   // synced tells that the list of rooms is the server's, and not only what was kept.
   readonly synced;
 
@@ -229,6 +231,11 @@ export class Store {
     const seq = seqOf(msgId);
     const found = seq > 0 ? await this.history.one(roomId, seq) : null;
     return found?.msg_id === msgId ? found : null;
+  }
+
+  // keptOf are the messages of a room that are kept here, for searching without a network.
+  keptOf(roomId: string): Promise<Message[]> {
+    return this.db.all('messages', [roomId, 0], [roomId, Infinity]).catch(() => []);
   }
 
   // markRead notes that everything up to a message was read, and what isn't shown behind it.
@@ -390,12 +397,20 @@ export class Store {
     const also: Change[] = [];
     const joined: RoomEvent[] = [];
     let read = false; // on another device, and not all
+    let other = false; // the list has more of a room than the stream tells
     for (const event of events) {
       if (event.event === 'message.created') batch.messages!.push(event.payload.message);
-      else if (event.event === 'entry.created') batch.messages!.push(rowOf(event.payload.entry));
-      else if (event.event === 'room.created') batch.rooms!.push(this.founded(event.payload));
+      else if (event.event === 'entry.created') {
+        batch.messages!.push(rowOf(event.payload.entry));
+        other ||= event.payload.entry.type === 'room'; // what it is called and about
+      }
+      else if (event.event === 'room.created') {
+        batch.rooms!.push(this.founded(event.payload));
+        other ||= event.payload.direct !== undefined; // the list names them after who is in them
+      }
       else if (event.event === 'room.gap') this.raise(event.room_id, event.payload.available_from);
       else if (event.event === 'room.member_joined') joined.push(event);
+      else if (event.event === 'person.changed') this.person.value++;
       else if (event.event === 'room.left') batch.gone!.push(event.room_id);
       else if (event.event === 'room.read') read = this.heard(batch, event.room_id, event.payload.read_seq) || read;
     }
@@ -405,7 +420,7 @@ export class Store {
     }
     const known = (id: string) => (this.rooms.row(id)?.member && !batch.gone!.includes(id)) || batch.rooms!.some((r) => r.room_id === id);
     const strange = [...batch.messages!, ...joined].some((of) => !known(of.room_id));
-    if (strange || read || batch.gone!.length > 0) void this.refresh(); // a room that was left may be one to join
+    if (strange || read || other || batch.gone!.length > 0) void this.refresh(); // a room that was left may be one to join
     this.people.meet(batch.messages!.map((m) => m.sender_id));
     also.push(...this.listing.follow(batch.messages!));
     return this.change(batch, also).then(() => void this.redact(batch.messages!));

@@ -141,5 +141,6 @@ export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
   | { event: 'room.member_joined'; payload: { user_id: string; role?: Role | null } }
   | { event: 'room.left'; payload: { user_id: string } } // oneself
   | { event: 'room.read'; payload: { user_id: string; read_seq: number } } // oneself, on any device
+  | { event: 'person.changed'; payload: { what: string } } // oneself, on any device
   | { event: 'room.gap'; payload: { from_seq: number; available_from: number } }
 );

@@ -9,6 +9,7 @@ import { count } from '../../text';
 import { Button } from '../../ui/Button';
 import { lazy } from '../../ui/lazy';
 import { Screen } from '../../ui/Screen';
+import { useJump } from '../rooms/jump';
 import { useLine } from '../line';
 import { Composer } from './Composer';
 import { useFacts } from './facts';
@@ -35,13 +36,14 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
   useEffect(() => () => talk.close(), [talk]);
   useSpoken(store, room);
   useUndone(store, room.room_id);
+  useJump(talk);
   const members = facts && count(facts.members, 'member');
   return (
     <div class="room" onKeyDown={(e) => typeOn(e, input.current)}>
       <Screen
         title={room.name}
         above="/ui/"
-        sub={line || members || ' '}
+        sub={line || [members, room.topic].filter(Boolean).join(' · ') || ' '}
         fixed
         actions={<Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />}
         foot={
