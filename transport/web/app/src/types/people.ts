@@ -1,7 +1,6 @@
 import type { Mandate } from './agents';
 
-// Role is what somebody is in the tenant, a workspace or a room; only rooms have moderators.
-export type Role = 'owner' | 'moderator' | 'member';
+export type Role = 'owner' | 'member';
 
 export interface Identity {
   user_id: string;
