@@ -117,8 +117,8 @@ type square struct {
 	mu      sync.Mutex
 	trouble map[string]error // by subject
 	cried   []string
-	pages   atomic.Int64 // that the tally has read
-	rest    atomic.Int64 // of the tally after each, in ns
+	pages   atomic.Int64        // that the tally has read
+	rest    atomic.Int64        // of the tally after each, in ns
 	cursors map[ubl.Group]int64 // of the crier's own, nil where they are in the store
 }
 
