@@ -5,7 +5,8 @@ import { MenuItems, type MenuItem } from '../../ui/Menu';
 import { failed, toast } from '../../ui/Toast';
 import { isNews } from '../../store/entries';
 import { t } from '../../words';
-import { linkTo, type Talk } from './talk';
+import { linkTo } from '../rooms/jump';
+import type { Talk } from './talk';
 import { wordsOf } from './who';
 import type { Message } from '../../types';
 
