@@ -41,7 +41,7 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
     { label: t('talk.details'), icon: 'check', onSelect: () => (talk.details.value = message) },
     ...(text ? [{ label: t('talk.react'), icon: 'smile' as const, onSelect: () => (talk.picking.value = message) }] : []),
     ...(message.reactions ?? []).map(({ key, count }) => ({ label: t('talk.reaction', { key, n: count }), icon: 'smile' as const, onSelect: () => talk.react(message, key) })),
-    ...(message.edited ? [{ label: t('versions.title'), icon: 'clock' as const, onSelect: () => (talk.versions.value = message) }] : []),
+    ...(message.edited ? [{ label: t('talk.before'), icon: 'clock' as const, onSelect: () => (talk.versions.value = message) }] : []),
     ...(message.thread ? [] : [{ label: t('talk.thread'), icon: 'room' as const, onSelect: () => talk.openThread(message) }]),
     { label: t('talk.link'), icon: 'link', onSelect: () => void copy(location.origin + linkTo(message)) },
     ...(text ? [{ label: t(message.pinned ? 'talk.unpin' : 'talk.pin'), icon: 'pin' as const, onSelect: () => talk.pin(message, !message.pinned) }] : []),
