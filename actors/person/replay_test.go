@@ -125,5 +125,6 @@ func TestStateIsDerived(t *testing.T) {
 			},
 		})
 	})
-	filled.Want(t, "State.Open") // which is empty whenever nothing is under way
+	// Open is empty whenever nothing is under way; the salt of preferences is in answers alone.
+	filled.Want(t, "State.Open", "State.Preferences.Salt")
 }
