@@ -67,7 +67,7 @@ type RoomPreference struct {
 	Favourite  bool `json:"favourite,omitempty"`
 	// Section is the one of their list in which it stands, "" for none.
 	Section string `json:"section,omitempty"`
-	// Salt is that of the commitment of the act which set it; only its answer has it.
+	// Salt opens the commitment of the act that set it. Only its answer has it.
 	Salt Salt `json:"salt,omitzero"`
 }
 
@@ -103,7 +103,7 @@ type Preferences struct {
 	DisturbAt Time `json:"disturb_at,omitzero"`
 	// Preview is [PreviewNone] or "", which shows who wrote where, and how it begins.
 	Preview string `json:"preview,omitempty"`
-	// Salt is that of the commitment of the act which set them; only its answer has it.
+	// Salt opens the commitment of the act that set them. Only its answer has it.
 	Salt Salt `json:"salt,omitzero"`
 }
 
@@ -136,7 +136,7 @@ type Device struct {
 	AddedAt  Time   `json:"added_at"`
 	// Subscription is nobody's to see: lists leave it out.
 	Subscription *Subscription `json:"subscription,omitempty"`
-	// Salt is that of the commitment of the act which added it, or of the one that it answers.
+	// Salt opens the commitment of the act that added it; in an answer, that of the act answered.
 	Salt Salt `json:"salt,omitzero"`
 }
 
@@ -149,7 +149,7 @@ type Reminder struct {
 	Note       string    `json:"note,omitempty"`
 	// Due says that the time has come; it stays until it is removed.
 	Due bool `json:"due,omitempty"`
-	// Salt is that of the commitment of the act which added it, or of the one that it answers.
+	// Salt opens the commitment of the act that added it; in an answer, that of the act answered.
 	Salt Salt `json:"salt,omitzero"`
 }
 

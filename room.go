@@ -552,6 +552,16 @@ type Direct struct {
 	Members []UserID `json:"members"` // sorted
 }
 
+// Others are whom somebody's direct messages are with: themselves, where they are alone.
+func (d *Direct) Others(me UserID) (others []UserID) {
+	for _, user := range d.Members {
+		if user != me || len(d.Members) == 1 {
+			others = append(others, user)
+		}
+	}
+	return others
+}
+
 // String is between whom they are, "nobody" for none.
 func (d *Direct) String() string {
 	if d == nil {

@@ -8,9 +8,9 @@ import (
 	"ubl"
 )
 
-// Messages are indexed in what others leave over: after some work the index of a group rests for
-// restFor times as long. While many write, it rests for busyRestFor times as long: its work for a
-// message costs more than sending it. But whoever has searched lately finds what is new.
+// To index a message costs more than to send it. So the index of a group works for a while and then
+// rests, restFor times as long. While many write it rests busyRestFor times as long, unless somebody
+// has searched lately: they want to find what is new.
 const (
 	busyRestFor = 39
 	maxBusyRest = 20 * time.Second

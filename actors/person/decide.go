@@ -235,10 +235,8 @@ func (s *State) pushing(j job, at actors.Moment) (*plan, error) {
 	if j.What == tellClose {
 		last = closeFor
 	}
-	p, err := s.about(didPush, event{Begins: &open{Key: j.key(), Seq: j.Seq}}), error(nil)
-	if err == nil {
-		p.Status, p.Effects = ubl.StatusIntended, nil
-		p.Intends = &actors.Outbound{Key: j.key(), Content: content, Deadline: at.Now.Add(last)}
-	}
-	return p, err
+	p := s.about(didPush, event{Begins: &open{Key: j.key(), Seq: j.Seq}})
+	p.Status, p.Effects = ubl.StatusIntended, nil
+	p.Intends = &actors.Outbound{Key: j.key(), Content: content, Deadline: at.Now.Add(last)}
+	return p, nil
 }

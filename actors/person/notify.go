@@ -119,7 +119,7 @@ func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error)
 	if err := json.Unmarshal(out.Content, &j); err != nil {
 		return "", nil, err
 	}
-	p, err := s.about(didPush, event{Ends: out.Key}), error(nil)
+	p := s.about(didPush, event{Ends: out.Key})
 	switch d := find(s.Devices, j.DeviceID, deviceID); {
 	case out.Err != nil:
 		p.Error = &ubl.AtomError{Code: out.Err.Code, Message: out.Err.Message}
@@ -131,9 +131,11 @@ func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error)
 		if err := json.Unmarshal(out.Answer, &told); err != nil {
 			return "", nil, err
 		}
-		err = s.told(p, j, told.Seq, at)
+		if err := s.told(p, j, told.Seq, at); err != nil {
+			return "", nil, err
+		}
 	}
-	return didPush, p, err
+	return didPush, p, nil
 }
 
 // told notes that a device shows a room's notification, up to a message.

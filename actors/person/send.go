@@ -205,10 +205,8 @@ func (x *Person) roomName(ctx context.Context, who ubl.Identity, room ubl.Name) 
 		return r.Name
 	}
 	var others []string
-	for _, user := range r.Direct.Members {
-		if user != who.UserID || len(r.Direct.Members) == 1 {
-			others = append(others, x.called(ctx, who, user))
-		}
+	for _, user := range r.Direct.Others(who.UserID) {
+		others = append(others, x.called(ctx, who, user))
 	}
 	return strings.Join(others, ", ")
 }

@@ -13,8 +13,8 @@ const (
 	typingEvery = time.Second
 )
 
-// typing is who is writing, and when that was told last. It lives in memory alone: a room
-// that is loaded anew knows of nobody until they say so again.
+// typing is who is writing, and when that was told last. It lives in memory alone, so a room
+// that was loaded again begins with nobody.
 type typing map[ubl.UserID]ubl.Time
 
 // setTyping tells the room's listeners that a member is writing, or has stopped.

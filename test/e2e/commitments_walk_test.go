@@ -157,8 +157,8 @@ func committed(t *testing.T) (all []string) {
 	return append(all, committedByFamilies(t)...)
 }
 
-// committedByFamilies are those of the acts that families name themselves. One that may be absent
-// is only in ledgers of versions before.
+// committedByFamilies are the commitments of acts that families name themselves. Only the required
+// ones count: the others stand in ledgers of versions before.
 func committedByFamilies(t *testing.T) (all []string) {
 	t.Helper()
 	for _, act := range families.All.Acts() {

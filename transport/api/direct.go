@@ -66,10 +66,8 @@ func (a *API) nameDirect(ctx context.Context, rooms ...*ubl.RoomSummary) error {
 			continue
 		}
 		var others []string
-		for _, user := range r.Direct.Members {
-			if user != me || len(r.Direct.Members) == 1 {
-				others = append(others, cmp.Or(called[user], string(user)))
-			}
+		for _, user := range r.Direct.Others(me) {
+			others = append(others, cmp.Or(called[user], string(user)))
 		}
 		r.Name = strings.Join(others, ", ")
 	}
