@@ -280,9 +280,19 @@ func tools(t *testing.T, e era) (*mcp.Server, string) {
 	return s, serve(t, h)
 }
 
-// server is one of the SDK, and what serves it. Its sessions end with the test.
+// server is one of the SDK, and what serves it. Its sessions end with the test, and so does what its
+// tools still do: a session that is closed waits for them, and a caller's cancellation may be lost
+// with the connection.
 func (e *era) server(t *testing.T) (*mcp.Server, http.Handler) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "others", Version: "1"}, &mcp.ServerOptions{PageSize: 2})
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			ctx, end := context.WithCancel(ctx)
+			defer end()
+			defer context.AfterFunc(t.Context(), end)()
+			return next(ctx, method, r)
+		}
+	})
 	t.Cleanup(func() {
 		for session := range s.Sessions() {
 			_ = session.Close() // its client may have gone
