@@ -8,7 +8,7 @@ CHAOS ?= 30m
 # Runs go test, with a line for each package and each long test.
 PROGRESS := $(GO) run ./test/progress
 
-.PHONY: help run app screens test modules packages drivers FORCE deps check bench chaos soak soak-chaos soak-web soak-cluster soak-rest soak-random fuzz release
+.PHONY: help run app screens test modules packages stepwise atonce drivers FORCE deps check bench chaos soak soak-chaos soak-web soak-cluster soak-rest soak-random fuzz release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +27,17 @@ screens: ## take pictures of the app's screens, in both sizes, all themes and fr
 test: export UBL_NEED_ALL ?= 1
 
 # What takes longest begins first.
-LONGEST := ./cluster ./cmd/ubl ./test/actors ./test/e2e ./storage ./actors/tenant ./transport/mcp ./transport/api
+LONGEST := ./cluster ./test/e2e ./portal
+
+# The tests of these mostly ask one thing after another. Those that do something at once run with the
+# race detector, and the others of the same packages without it, in a quarter of their time: see
+# test/atonce, which tells them apart. LONG are tens of thousands of the same command at once, which
+# the detector would take minutes for; shorter tests do that, too. `make soak` gives it to all.
+LONG := TestBusyRoomDayAfterDay|TestKeyWindow|TestKeysWithoutFilters|TestLoadAfterABusyDay|TestLongHistory|TestManyOrphans|TestOnceWithinADay|TestPendingHasABound
+STEPWISE := ./test/actors ./actors ./cmd/ubl ./storage ./transport/mcp ./transport/api ./actors/tenant ./transport/oauth ./actors/container \
+	./actors/person ./actors/portal ./actors/room ./actors/agreement ./actors/reading . ./blobs/bucket ./cluster/placement ./cluster/wire \
+	./confine ./durable ./gateway/check ./office ./portal/openapi ./schemas ./test ./test/atonce ./test/harness ./test/memstore ./test/progress \
+	./test/soak ./test/upgrade ./test/verifier ./transport/envelope ./transport/mcp/find ./transport/web
 
 # These have nothing of the house in their own process: nodes, browsers and others' clients run beside
 # them. A race detector would see the drivers alone and take half of their time; `make soak` gives it to them.
@@ -37,15 +47,21 @@ DRIVERS := ./test/chaos ./test/web ./test/mcp ./test/powerloss ./test/openapi ./
 test: export RAPID_SEED ?= 1
 test: export RAPID_CHECKS ?= 50
 test: deps check ## check the code and run every test with the race detector
-	$(MAKE) -j 3 packages drivers modules
+	$(MAKE) -j 3 drivers packages stepwise atonce modules
 
 # Those that start the program share one.
-packages drivers: export UBL_BIN ?= $(CURDIR)/.cache/ubl
+packages stepwise atonce drivers: export UBL_BIN ?= $(CURDIR)/.cache/ubl
 .cache/ubl: FORCE
-	$(GO) build -o $@ ./cmd/ubl
+	GOGC=400 $(GO) build -o $@ ./cmd/ubl
 
 packages: .cache/ubl # the program's own
-	$(PROGRESS) -p 3 -race -vet=off -timeout 40m $(LONGEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(DRIVERS))")
+	$(PROGRESS) -p 2 -race -vet=off -timeout 40m $(LONGEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(DRIVERS) $(STEPWISE))")
+
+stepwise: .cache/ubl # what they ask one after another
+	$(PROGRESS) -p 2 -vet=off -timeout 40m -skip "$$($(GO) run ./test/atonce names -but='$(LONG)' $(STEPWISE))" $(STEPWISE)
+
+atonce: .cache/ubl # and at once
+	$(PROGRESS) -p 2 -race -vet=off -timeout 40m -run "$$($(GO) run ./test/atonce names -but='$(LONG)' $(STEPWISE))" $$($(GO) run ./test/atonce packages -but='$(LONG)' $(STEPWISE))
 
 drivers: .cache/ubl # those that look at it from outside
 	$(PROGRESS) -p 2 -vet=off -timeout 40m $(DRIVERS)

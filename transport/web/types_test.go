@@ -18,6 +18,7 @@ import (
 var types = map[string]struct{ place, unused string }{
 	"Agreement":       {"ubl.agreement.v1", "as_of heir sealed_at"},
 	"AgreementChange": {"ubl.agreement.v1/$defs/change", ""},
+	"Attachment":      {"ubl.attachment.v1", ""},
 	"Budget":          {"ubl.api.budget.v1/properties/budget", ""},
 	"Call":            {"ubl.call.v1", ""},
 	"Container":       {"ubl.container.v1/$defs/config", "agreement_id as_of balance content documents in_transit member members messages tenant_id tools"},
@@ -30,6 +31,7 @@ var types = map[string]struct{ place, unused string }{
 	"Mandate":         {"ubl.mandate.v1", ""},
 	"Member":          {"ubl.member.v1", ""},
 	"Message":         {"ubl.message.v1", ""},
+	"MessageHit":      {"ubl.api.message_hits.v1/$defs/hit", ""},
 	"Passkey":         {"ubl.passkey.v1", ""},
 	"Permit":          {"ubl.terms.v1/$defs/permit", ""},
 	"Physics":         {"ubl.common.v1/$defs/physics", ""},

@@ -26,7 +26,7 @@ type Options struct {
 const prefix = "/ui/"
 
 // policy allows the app its own files and the server that it came from.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; " +
 	"manifest-src 'self'; worker-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // Handler serves GET and HEAD of everything under /ui/. It fails where Dir is no

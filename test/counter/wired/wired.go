@@ -33,7 +33,9 @@ func Build(path string, args ...string) error {
 		return fmt.Errorf("couldn't wire the trial family: %w", err)
 	}
 	args = append([]string{"build", "-overlay", overlay, "-o", path}, append(args, "ubl/cmd/ubl")...)
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+	build := exec.Command("go", args...)
+	build.Env = append(os.Environ(), "GOGC=400") // compilers live for seconds
+	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("couldn't build the program: %w\n%s", err, out)
 	}
 	return nil

@@ -1,15 +1,18 @@
 // The order in which rooms stand in the list, and so that in which keys go through them.
 
+import { isFavourite } from './notify/mine';
 import type { RoomView } from './store/rooms';
 
 // isDirect tells rooms that are messages between a few: their id is made of who they are.
 export const isDirect = ({ room_id }: Pick<RoomView, 'room_id'>) => /^r:dm-[0-9a-f]{40}$/.test(room_id);
 
 // parts are the rooms of the list, under what heading they stand: empty parts are left out.
-export function parts(mine: readonly RoomView[], others: readonly RoomView[]) {
+export function parts(mine: readonly RoomView[], others: readonly RoomView[], favourite: (id: string) => boolean = isFavourite) {
+  const rest = mine.filter((room) => !favourite(room.room_id));
   const all = [
-    { id: 'direct', rooms: mine.filter(isDirect) },
-    { id: 'rooms', rooms: mine.filter((room) => !isDirect(room)) },
+    { id: 'favourites', rooms: mine.filter((room) => favourite(room.room_id)) },
+    { id: 'direct', rooms: rest.filter(isDirect) },
+    { id: 'rooms', rooms: rest.filter((room) => !isDirect(room)) },
     { id: 'joinable', rooms: others },
   ] as const;
   return all.filter(({ rooms }) => rooms.length > 0);

@@ -142,7 +142,7 @@ test('without a network only what joins on is read', async () => {
   const kept = [...messages.slice(29, 40), ...messages.slice(44, 60)];
   await db.write(kept.map((value) => ({ put: 'messages', value })));
   browser.cut();
-  const history = new History((await browser.tab()).env, db, () => undefined);
+  const history = new History((await browser.tab()).env, db, () => undefined, () => 0);
   const read = async (low: number, high: number, end: 'low' | 'high') => (await history.span(room, low, high, end)).messages.map((m) => m.room_seq);
   assert.deepEqual(await read(20, 60, 'low'), []);
   assert.deepEqual(await read(35, 60, 'low'), [35, 36, 37, 38, 39, 40]);

@@ -87,7 +87,7 @@ export class Page {
     if (url === '/api/events') return server.listen(user, (init.headers as Record<string, string>)['Last-Event-ID'] ?? null, init.signal!);
     if (url === '/auth/signout' || url === '/api/tokens') return this.end();
     if (method === 'POST' && url.endsWith('/read')) return Response.json(server.read(user, url.split('/')[3]!, (JSON.parse(String(init.body)) as { read_seq: number }).read_seq));
-    if (method === 'POST') return Response.json(server.post(user, url.split('/')[3]!, JSON.parse(String(init.body)) as never));
+    if (method === 'POST') return Response.json(server.post(user, url, JSON.parse(String(init.body)) as never));
     return Response.json(server.get(user, url));
   }
 

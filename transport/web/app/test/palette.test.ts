@@ -42,6 +42,8 @@ test('each key means one command', () => {
     [key('k', { ctrlKey: true }), 'keys.palette'],
     [key('K', { metaKey: true }), 'keys.palette'],
     [key('k'), undefined],
+    [key('F', { ctrlKey: true, shiftKey: true }), 'command.search'],
+    [key('f', { ctrlKey: true }), undefined], // which is the browser's own
     [key('?', { shiftKey: true }), 'keys.help'],
     [key('?'), 'keys.help'], // where it needs no Shift
     [key('ArrowUp', { altKey: true }), 'keys.previous'],
@@ -65,5 +67,6 @@ test('keys go through rooms as the list has them: direct messages, rooms, and no
   const [direct, general, other] = [room('r:dm-0123456789abcdef0123456789abcdef01234567'), room('r:general'), room('r:dmitri')];
   assert.deepEqual(parts([general, direct], [other]).map(({ id, rooms }) => [id, rooms.length]), [['direct', 1], ['rooms', 1], ['joinable', 1]]);
   assert.deepEqual(inOrder([general, direct, other]), [direct, general, other]);
+  assert.deepEqual(parts([general, direct], [], (id) => id === 'r:general').map(({ id }) => id), ['favourites', 'direct']);
   assert.deepEqual(parts([], []), []);
 });

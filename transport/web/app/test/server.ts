@@ -14,6 +14,16 @@ interface Room {
   floor: number; // room_seq of the oldest that is kept
 }
 
+// Posted is the body of a request.
+interface Posted {
+  client_request_id: string;
+  body?: unknown;
+  reply_to?: string | null;
+  thread?: string;
+  reaction?: string;
+  pinned?: boolean;
+}
+
 interface Listener {
   user: string;
   send(text: string): void;
@@ -48,7 +58,7 @@ export class Server {
     this.publish({ event: 'room.created', tenant_id: tenant, room_id: id, ts: this.time(), payload: { room_id, name, mode, created_at } });
   }
 
-  say(roomId: string, user: string, text: string, key = '', replyTo: string | null = null, type = 'message', mentions?: string[]): Message {
+  say(roomId: string, user: string, text: string, key = '', replyTo: string | null = null, type = 'message', mentions?: string[], thread?: string): Message {
     const room = this.rooms.get(roomId)!;
     const room_seq = room.messages.length + 1;
     this.atoms.push({ kind: 'action.v1', cid: `c:${this.life}-${this.atoms.length}`, trace: { request_id: key } });
@@ -58,7 +68,7 @@ export class Server {
     const message: Message = {
       msg_id: `m:${hex.slice(0, 8)}-${hex.slice(8)}-8000-8000-${String(this.life).padStart(12, '0')}`,
       tenant_id: tenant, room_id: roomId, room_seq, sender_id: user, sent_at: this.time(), type: 'text',
-      body: { text, ...(mentions && { mentions }) }, reply_to: replyTo, attachments: [],
+      body: { text, ...(mentions && { mentions }) }, reply_to: replyTo, ...(thread && { thread }), attachments: [],
       receipt: { ledger_shard: '0', seq, cid: `c:${this.life}-${seq - 1}`, head_hash: `h:${seq}` },
     };
     room.messages.push(message);
@@ -83,21 +93,28 @@ export class Server {
     const entry = { ...entryOf(row), type, ...as };
     const made = rowOf(entry);
     room.messages[row.room_seq - 1] = made;
-    if (type === 'redaction') room.messages = room.messages.map((m) => (isTaken(m, entry) ? emptied(m, entry) : m));
+    if (type === 'redaction') room.messages = room.messages.map((m) => (isTaken(m, entry) || m.msg_id === entry.target ? emptied(m, entry) : m));
     this.publish({ event: 'entry.created', tenant_id: tenant, room_id: roomId, ts: this.time(), payload: { entry } });
     return made;
   }
 
-  // post sends a message as POST /api/rooms/{id}/messages does.
-  post(user: string, roomId: string, body: { body: { text: string }; reply_to: string | null; client_request_id: string }): { message: Message } {
+  // post does what a client asks for with a key, once.
+  post(user: string, url: string, body: Posted): unknown {
+    const [, , , roomId, , id, what] = url.split('/').map(decodeURIComponent);
     const key = `${user} ${body.client_request_id}`;
     this.posted.push({ key: body.client_request_id, at: this.now() });
-    const room = this.rooms.get(roomId);
+    const room = this.rooms.get(roomId!);
     if (!room) throw new ApiError('not_found', 'there is no such room', 404);
     if (!room.members.has(user)) throw new ApiError('not_a_member', 'not a member', 403);
-    let message = this.keys.get(key);
-    if (message && message.body.text !== body.body.text) throw new ApiError('idempotency_conflict', 'used with another content', 409);
-    message ??= this.say(roomId, user, body.body.text, body.client_request_id, body.reply_to);
+    const known = this.keys.get(key);
+    if (id) {
+      const made = known ?? this.change(room, user, id, what!, body);
+      this.keys.set(key, made);
+      return { entry: entryOf(made) };
+    }
+    const { text, mentions } = body.body as { text: string; mentions?: string[] };
+    if (known && known.body.text !== text) throw new ApiError('idempotency_conflict', 'used with another content', 409);
+    const message = known ?? this.say(roomId!, user, text, body.client_request_id, body.reply_to ?? null, 'message', mentions, body.thread);
     this.keys.set(key, message);
     return { message };
   }
@@ -117,6 +134,46 @@ export class Server {
     return { read_seq, unread: behind.length, mentions: behind.filter((m) => m.body.mentions?.includes(user)).length };
   }
 
+  // change does something to an entry.
+  private change(room: Room, user: string, id: string, what: string, body: Posted): Message {
+    const target = room.messages.find((m) => m.msg_id === id);
+    if (!target) throw new ApiError('not_found', 'there is no such entry', 404);
+    if (entryIn(target)?.redacted) throw new ApiError('conflict', 'the target was redacted', 409);
+    const of = (content_type: string, json: Record<string, unknown>) => ({ target: id, body: { content_type, json } });
+    switch (what) {
+      case 'edits':
+        return this.append(room.id, user, 'edit', '', { target: id, body: body.body as Entry['body'] });
+      case 'reactions':
+        return this.append(room.id, user, 'reaction', '', of('application/vnd.ubl.reaction+json', { key: body.reaction }));
+      case 'pin':
+        return this.append(room.id, user, 'pin', '', of('application/vnd.ubl.pin+json', { pinned: body.pinned }));
+      default:
+        return this.append(room.id, user, 'redaction', '', of('application/vnd.ubl.redaction+json', {}));
+    }
+  }
+
+  // entryNow is a page’s entry with what became of it, worked out from those about another.
+  entryNow(row: Message, others: readonly Entry[]): Entry {
+    const entry = entryOf(row);
+    const replies = others.filter((e) => e.thread === row.msg_id);
+    if (replies.length > 0) entry.replies = { count: replies.length, room_seq: replies.at(-1)!.room_seq };
+    if (entry.type !== 'message' || entry.redacted) return entry;
+    for (const by of others) {
+      if (by.target !== row.msg_id || !by.body) continue;
+      if (by.type === 'edit') entry.edited = { at: by.sent_at, room_seq: by.room_seq, versions: [...(entry.edited?.versions ?? []), by.room_seq], body: by.body };
+      if (by.type === 'pin') entry.pinned = by.body.json!.pinned ? true : undefined;
+      if (by.type !== 'reaction') continue;
+      const key = by.body.json!.key as string;
+      entry.reactions ??= [];
+      let of = entry.reactions.find((r) => r.key === key);
+      if (!of) entry.reactions.push((of = { key, count: 0, by: [] }));
+      if (of.by.some((r) => r.user_id === by.author_id)) continue;
+      of.count++;
+      of.by.push({ user_id: by.author_id, entry_id: by.entry_id });
+    }
+    return entry;
+  }
+
   // get answers what the store reads.
   get(user: string, url: string): unknown {
     this.requests.push(url);
@@ -130,7 +187,8 @@ export class Server {
     if (!room || (part !== 'entries' && part !== 'history')) return refuse('not_found', 404);
     if (!room.members.has(user)) return refuse('not_a_member', 403);
     const { rows, next_cursor } = pageOf(room, Number(searchParams.get('cursor') ?? Infinity), Number(searchParams.get('limit') ?? 50));
-    return part === 'entries' ? { entries: rows.map(entryOf), next_cursor } : { messages: rows.filter(isNews), next_cursor };
+    const others = room.messages.filter((m) => m.thread || entryIn(m)?.target).map(entryOf);
+    return part === 'entries' ? { entries: rows.map((row) => this.entryNow(row, others)), next_cursor } : { messages: rows.filter(isNews), next_cursor };
   }
 
   private member(user_id: string): Member {
@@ -246,6 +304,7 @@ export function entryOf(row: Message): Entry {
   return entryIn(row) ?? {
     kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', body, receipt,
     ...(row.reply_to && { reply_to: row.reply_to }),
+    ...(row.thread && { thread: row.thread }),
   };
 }
 

@@ -184,7 +184,7 @@ export class Tab {
     const { world } = browser;
     return {
       get: (url, o) => this.call('GET', url, o?.signal, () => world.server.get(browser.user, url)) as never,
-      post: (url, body, o) => this.call('POST', url, o?.signal, () => (url.endsWith('/read') ? world.server.read(browser.user, url.split('/')[3]!, (body as { read_seq: number }).read_seq) : world.server.post(browser.user, url.split('/')[3]!, body as never))) as never,
+      post: (url, body, o) => this.call('POST', url, o?.signal, () => (url.endsWith('/read') ? world.server.read(browser.user, url.split('/')[3]!, (body as { read_seq: number }).read_seq) : world.server.post(browser.user, url, body as never))) as never,
       fetch: (_, init) => this.stream(init!),
       newKey: () => world.newKey(),
       now: () => world.time,

@@ -44,7 +44,8 @@ export function linesOf(told: Told): { title: string; body: string } {
   const count = told.count ?? 1;
   if (!told.author) return { title: 'UBL', body: count > 1 ? `${count} new messages` : 'New message' };
   const more = count > 1 ? ` (${count} new)` : '';
-  return { title: `${told.title ?? ''}${more}`, body: told.text ? `${told.author}: ${told.text}` : `${told.author} sent something` };
+  const alone = told.title === told.author; // direct messages: the title says who
+  return { title: `${told.title ?? ''}${more}`, body: !told.text ? `${told.author} sent something` : alone ? told.text : `${told.author}: ${told.text}` };
 }
 
 function urlOf(told: Told): string {

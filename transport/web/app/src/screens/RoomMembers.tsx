@@ -14,6 +14,7 @@ import { Way } from './agreement/Way';
 import { Heir } from './members/Heir';
 import { Inside, Leave, myself } from './members/Inside';
 import type { Of } from './members/of';
+import { About, Wanted } from './room/About';
 import { NotIn } from './room/NotIn';
 import { Policy } from './room/Policy';
 import { t } from '../words';
@@ -30,6 +31,8 @@ export default function RoomMembers({ params }: ScreenProps) {
       {data && !lost && (
         <>
           <Since at={since} />
+          <About room={data.room} may={mine?.role === 'owner' || mine?.role === 'moderator'} onChanged={reload} />
+          {mine && <Wanted room={data.room} />}
           <Inside of={ofRoom(data.room)} members={data.members} onChanged={reload} />
           <Policy room={data.room} owner={mine?.role === 'owner'} onChanged={reload} />
           <Heir of={ofRoom(data.room)} agreement={`a:room:${data.room.room_id}`} heir={data.room.heir} owner={mine?.role === 'owner' && since === null} onChanged={reload} />

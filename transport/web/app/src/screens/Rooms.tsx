@@ -2,15 +2,18 @@
 // what is in view is drawn, so that thousands of rooms cost no more than ten.
 
 import './Rooms.css';
-import type { TargetedKeyboardEvent } from 'preact';
+import type { TargetedKeyboardEvent, TargetedMouseEvent } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { open } from '../commands';
+import { isMuted, preferred, useMine } from '../notify/mine';
 import { parts } from '../order';
 import { go, place } from '../router';
 import { store } from '../store';
 import type { RoomView } from '../store/rooms';
 import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
+import { lazy } from '../ui/lazy';
+import { Icon } from '../ui/Icon';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { unread } from '../ui/title';
@@ -19,24 +22,29 @@ import { VirtualList, type VirtualHandle } from '../ui/VirtualList';
 import { t, type Key } from '../words';
 import { useLine } from './line';
 import { RoomRow } from './room/RoomRow';
+import { asked } from './rooms/asked';
+import { fold, folded } from './rooms/folded';
 import { roving } from './rooms/roving';
 import { AddPasskey } from './AddPasskey';
+
+const RoomMenu = lazy(() => import('./rooms/RoomMenu'));
 
 // many is from how many rooms on a search helps.
 const many = 5;
 
-const headings = { direct: 'rooms.direct', rooms: 'rooms.rest', joinable: 'rooms.joinable' } satisfies Record<string, Key>;
+const headings = { favourites: 'rooms.favourites', direct: 'rooms.direct', rooms: 'rooms.rest', joinable: 'rooms.joinable' } satisfies Record<string, Key>;
 
 // Line is what a row of the list shows: a heading, or a room.
-type Line = { id: string; heading: Key } | { id: string; room: RoomView };
+type Line = { id: string; heading: Key; count: number } | { id: string; room: RoomView };
 
 export default function Rooms() {
   const now = store.value;
   const [sought, setSought] = useState('');
   const line = useLine(now);
-  useBadges(now?.rooms.unread.value ?? 0);
+  useMine(now);
   useRestored(now?.restored.value ?? 0);
   const [mine, others] = [now?.rooms.mine.value ?? [], now?.rooms.others.value ?? []];
+  useBadges(mine.reduce((sum, room) => sum + (isMuted(room.room_id) ? 0 : room.unread), 0));
   const waiting = !now || (mine.length === 0 && !now.synced.value);
   return (
     <Screen title={t('rooms.title')} sub={line} fixed actions={<Actions />}>
@@ -51,13 +59,14 @@ function Actions() {
   return (
     <>
       <Button kind="quiet" icon="search" label={t('palette.title')} onClick={() => (open.value = 'palette')} />
+      <Button kind="quiet" icon="edit" label={t('rooms.message')} onClick={() => go('/ui/new-message')} />
       <Button kind="quiet" icon="plus" label={t('rooms.new')} onClick={() => go('/ui/new-room')} />
     </>
   );
 }
 
 function Found({ mine, others, sought }: { mine: readonly RoomView[]; others: readonly RoomView[]; sought: string }) {
-  const lines = useMemo(() => linesOf(mine, others, sought), [mine, others, sought]);
+  const lines = useMemo(() => linesOf(mine, others, sought), [mine, others, sought, preferred.value, folded.value]);
   const handle = useRef<VirtualHandle>(null);
   const path = `${place.value.path}/`;
   if (lines.length === 0) {
@@ -76,12 +85,21 @@ function Found({ mine, others, sought }: { mine: readonly RoomView[]; others: re
   }
   const rooms = lines.flatMap((line) => ('room' in line ? [line.room] : []));
   return (
-    <div class="rooms" onKeyDown={(e) => roving(e, rooms, handle.current)}>
+    <div class="rooms" onKeyDown={(e) => roving(e, rooms, handle.current)} onContextMenu={menu}>
       <VirtualList items={lines} keyOf={(line) => line.id} estimate={64} label={t('rooms.list')} handle={handle}>
-        {(line) => ('room' in line ? <RoomRow room={line.room} current={path.startsWith(`/ui/rooms/${line.room.room_id}/`)} /> : <h2 class="list-title">{t(line.heading)}</h2>)}
+        {(line) => ('room' in line ? <RoomRow room={line.room} current={path.startsWith(`/ui/rooms/${line.room.room_id}/`)} /> : <Heading of={line} sought={sought !== ''} />)}
       </VirtualList>
+      {asked.value && <RoomMenu />}
     </div>
   );
+}
+
+// menu opens that of a room on a right click, the keyboard's menu key, or when it is held.
+function menu(e: TargetedMouseEvent<HTMLElement>) {
+  const id = (e.target as HTMLElement).closest<HTMLElement>('[data-key]')?.dataset.key ?? '';
+  if (!store.peek()?.rooms.get(id)?.member) return;
+  e.preventDefault();
+  asked.value = id;
 }
 
 // linesOf are the rows of the list. One part needs no heading, unless it is of rooms that
@@ -92,8 +110,22 @@ function linesOf(mine: readonly RoomView[], others: readonly RoomView[], sought:
   const bare = found[0]?.id === 'rooms';
   return found.flatMap(({ id, rooms }): Line[] => {
     const rows = rooms.map((room): Line => ({ id: room.room_id, room }));
-    return bare && id === 'rooms' ? rows : [{ id, heading: headings[id] }, ...rows];
+    if (bare && id === 'rooms') return rows;
+    const shown = folded.value.has(id) && sought === '' ? [] : rows;
+    return [{ id, heading: headings[id], count: rows.length }, ...shown];
   });
+}
+
+// Heading folds the part of the list below it; who searches sees all of them.
+function Heading({ of: { id, heading, count }, sought }: { of: { id: string; heading: Key; count: number }; sought: boolean }) {
+  const shut = folded.value.has(id) && !sought;
+  return (
+    <h2 class="list-title">
+      <button type="button" aria-expanded={!shut} disabled={sought} onClick={() => fold(id)}>
+        <Icon name={shut ? 'forward' : 'down'} size={16} /> {t(heading)} {shut && <span class="count">{count}</span>}
+      </button>
+    </h2>
+  );
 }
 
 function Search({ value, onValue }: { value: string; onValue: (value: string) => void }) {

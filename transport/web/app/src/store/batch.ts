@@ -9,6 +9,7 @@ export interface Batch {
   // reset comes first: the server is not what it was, and all that came from it goes.
   reset?: boolean;
   messages?: Message[];
+  changed?: Message[]; // as they are now: they take the place of the same, where that is shown
   rooms?: RoomRow[];
   gone?: string[]; // ids of rooms that one is no longer in
   marks?: ReadMark[];

@@ -20,24 +20,62 @@ export interface RoomRow extends RoomSummary {
 // device may have met them before.
 export type Known = Former & Partial<Omit<Member, keyof Former>> & { left?: true };
 
+// Act is something done to an entry. target is the message, or for "redaction" also one's
+// reaction to it.
+export type Act =
+  | { type: 'edit'; target: string; text: string; mentions?: string[] }
+  | { type: 'reaction'; target: string; key: string }
+  | { type: 'redaction'; target: string }
+  | { type: 'pin'; target: string; pinned: boolean };
+
 // Outgoing is a message that isn't known to have arrived.
 export interface Outgoing {
   id: string; // the client_request_id of every try
   room_id: string;
   text: string;
   reply_to: string | null;
+  thread?: string; // the msg_id of the message that began it
+  mentions?: string[];
+  act?: Act; // instead of a message, what is done to one; text is empty then
   created_at: number; // in ms; rises with every message, and so gives their order
   // after_seq is the room's last_seq when it was written: wherever the message has
   // arrived, it stands behind that.
   after_seq: number;
   state: 'waiting' | 'failed';
   error: { code: string; message: string } | null;
+  files?: SentFile[]; // which are uploaded before it is sent
+}
+
+// SentFile names a file of this device that a message carries: an Upload by its id.
+export interface SentFile {
+  id: string;
+  name: string;
+  bytes: number;
 }
 
 export interface Draft {
   room_id: string;
   text: string;
   reply_to: string | null;
+  mentions?: Named[]; // who was chosen, as the text names them
+}
+
+export type Named = [name: string, id: string];
+
+// Upload is a file that is on its way into a room. It is kept with its content, until the
+// message that carries it has arrived.
+export interface Upload {
+  id: string;
+  room_id: string;
+  name: string;
+  content: Blob;
+  sent: number; // bytes that have arrived
+  state: 'waiting' | 'up' | 'failed';
+  upload_id?: string; // the server's, once it is begun
+  begun_at?: number; // in ms
+  place: number; // among those of a message, rising
+  message?: string; // the id of the outgoing message that carries it; missing while it is written
+  error?: { code: string; message: string };
 }
 
 // ReadMark says up to where one has read a room on this device.
@@ -79,6 +117,7 @@ interface Shapes {
   answers: Answer;
   unsaved: Unsaved;
   meta: Meta;
+  uploads: Upload;
 }
 
 export type Kind = keyof Shapes;
@@ -116,12 +155,14 @@ const keyPaths: Record<Kind, string | string[]> = {
   answers: 'name',
   unsaved: 'name',
   meta: 'name',
+  uploads: 'id',
 };
 
 const kinds = Object.keys(keyPaths) as Kind[];
 
-// version 2 has answers, 3 what is unsaved.
-const version = 3;
+// version 2 has answers, 3 what is unsaved. From 4 on there are uploads, and messages tell what
+// became of them: those kept before are read again.
+const version = 4;
 
 // opening is how long a database may take to open, in ms: one that hangs, as Safari's
 // may after a crash, would hold up the whole app.
@@ -167,8 +208,9 @@ class DiskDb implements Db {
         reject(new Error("couldn't open the database in time"));
       }, opening);
       const request = this.factory.open(this.name, version);
-      request.onupgradeneeded = () => {
+      request.onupgradeneeded = ({ oldVersion }) => {
         const { result: db } = request;
+        if (oldVersion > 0 && oldVersion < 4) request.transaction!.objectStore('messages').clear();
         for (const kind of kinds) if (!db.objectStoreNames.contains(kind)) db.createObjectStore(kind, { keyPath: keyPaths[kind] });
       };
       request.onerror = () => reject(request.error ?? new Error("couldn't open the database"));

@@ -1,16 +1,29 @@
 // entries.ts has the one row for everything in a timeline: messages as they are shown,
 // and all other entries, which are kept so that a room's seqs have no holes. Of these only
-// what acts tell is shown, as a line.
+// what acts tell is shown, as a line, and where a message was.
+//
+// A row is as the server has it now: with its newest text, its reactions, its pin and the
+// number of its answers. after() is what another entry makes of it. The same entry may come
+// twice, late, or after the server has told what it led to: it is taken once.
 
-import type { Entry, Message, Role } from '../types';
+import type { Entry, Message, Reactions, Role } from '../types';
 
 const text = 'application/vnd.ubl.text+json';
 const system = 'application/vnd.ubl.system+json';
 
-// Kept is a row of type "entry": the whole entry.
+// Kept is a row as this browser has it. entry is the whole entry where that is no message;
+// what entries up to upTo made of the row is in it already.
 interface Kept extends Message {
   entry?: Entry;
+  upTo?: number;
+  answers?: number[]; // those since then: one's own may come before others'
+  pinAt?: number; // the newest pin since then
 }
+
+// told is a row that the server has told with all that became of it up to an entry, or later
+// where that shows.
+export const told = (row: Message, upTo: number): Message =>
+  ({ ...row, upTo: Math.max(upTo, row.replies?.room_seq ?? 0, row.edited?.room_seq ?? 0) }) as Kept;
 
 // entryIn is the entry that a row keeps, where it isn't a message.
 export const entryIn = (row: Message): Entry | undefined => (row as Kept).entry;
@@ -19,14 +32,92 @@ export const entryIn = (row: Message): Entry | undefined => (row as Kept).entry;
 // a receipt is checked.
 export function rowOf(entry: Entry): Message {
   const { entry_id: msg_id, tenant_id, room_id, room_seq, author_id: sender_id, sent_at, receipt, reply_to = null, thread, body, imported_from } = entry;
+  const { edited, pinned, reactions, replies } = entry;
+  const became = { ...(pinned && { pinned }), ...(reactions && { reactions }), ...(replies && { replies }) };
   const row = { msg_id, tenant_id, room_id, room_seq, sender_id, sent_at, receipt, reply_to, attachments: [], ...(thread && { thread }), ...(imported_from && { imported_from }) };
-  const said = body?.json?.text;
-  const mentions = body?.json?.mentions as string[] | undefined;
-  if (entry.type === 'message' && typeof said === 'string' && (body!.content_type === text || body!.content_type === system)) {
-    return { ...row, type: body!.content_type === text ? 'text' : 'system', body: { text: said, ...(mentions && { mentions }) } };
+  const now = edited?.body?.content_type === text ? saidIn(edited.body.json) : null;
+  const said = body && (body.content_type === text || body.content_type === system) ? saidIn(body.json) : null;
+  if (entry.type === 'message' && said) {
+    const { body: _, ...marks } = edited ?? {};
+    return { ...row, ...became, ...(edited && { edited: marks as Message['edited'] }), type: body!.content_type === text ? 'text' : 'system', body: now ?? said };
   }
-  const kept: Kept = { ...row, type: 'entry', body: { text: '' }, entry };
+  const kept: Kept = { ...row, ...(replies && { replies }), type: 'entry', body: { text: '' }, entry };
   return kept;
+}
+
+// saidIn is the body of a text, null where it is none.
+function saidIn(json: Record<string, unknown> | undefined): Message['body'] | null {
+  if (typeof json?.text !== 'string') return null;
+  const mentions = json.mentions as string[] | undefined;
+  return { text: json.text, ...(mentions && { mentions }) };
+}
+
+// keyIn is what a reaction says.
+export const keyIn = (entry: Entry) => (entry.type === 'reaction' ? ((entry.body?.json?.key as string | undefined) ?? '') : '');
+
+// aboutIn is the msg_id of the message that an entry changes: what it is about, or the one
+// that began the thread that it is in.
+export const aboutIn = (row: Message): string | undefined => entryIn(row)?.target ?? row.thread;
+
+// after is what a row is once another has come: the same object where that changes nothing.
+export function after(row: Message, by: Message): Message {
+  if (row.room_id !== by.room_id || by.room_seq <= ((row as Kept).upTo ?? row.room_seq)) return row;
+  const entry = entryIn(by);
+  if (by.thread === row.msg_id && (!entry || entry.type === 'message')) return answered(row, by.room_seq);
+  if (entry?.type === 'redaction') return isTaken(row, entry) ? emptied(row, entry) : without(row, entry.target!);
+  if (!entry?.body || entry.target !== row.msg_id || row.type === 'entry') return row;
+  switch (entry.type) {
+    case 'edit':
+      return edit(row, entry);
+    case 'reaction':
+      return reacted(row, keyIn(entry), { user_id: entry.author_id, entry_id: entry.entry_id });
+    case 'pin':
+      return entry.room_seq > ((row as Kept).pinAt ?? 0) ? ({ ...pinned(row, entry.body.json?.pinned === true), pinAt: entry.room_seq } as Kept) : row;
+  }
+  return row;
+}
+
+function answered(row: Message, room_seq: number): Message {
+  const { count = 0, room_seq: newest = 0 } = row.replies ?? {};
+  const { answers = [] } = row as Kept;
+  if (answers.includes(room_seq)) return row;
+  const now: Kept = { ...row, replies: { count: count + 1, room_seq: Math.max(newest, room_seq) }, answers: [...answers, room_seq] };
+  return now;
+}
+
+function edit(row: Message, entry: Entry): Message {
+  const { at = '', room_seq = 0, versions = [] } = row.edited ?? {};
+  if (versions.includes(entry.room_seq)) return row;
+  const all = [...versions, entry.room_seq].sort((a, b) => a - b);
+  if (entry.room_seq < room_seq) return { ...row, edited: { at, room_seq, versions: all } };
+  const now = entry.body!.content_type === text ? saidIn(entry.body!.json) : null;
+  return { ...row, ...(now && { body: now }), edited: { at: entry.sent_at, room_seq: entry.room_seq, versions: all } };
+}
+
+// reacted adds a reaction, by each person once.
+export function reacted(row: Message, key: string, by: Reactions['by'][number]): Message {
+  const all = row.reactions ?? [];
+  const same = all.find((r) => r.key === key);
+  if (same?.by.some(({ user_id }) => user_id === by.user_id)) return row;
+  if (!same) return { ...row, reactions: [...all, { key, count: 1, by: [by] }] };
+  return { ...row, reactions: all.map((r) => (r === same ? { ...r, count: r.count + 1, by: [...r.by, by] } : r)) };
+}
+
+export function pinned(row: Message, yes: boolean): Message {
+  if (yes === (row.pinned ?? false)) return row;
+  const { pinned: _, ...rest } = row;
+  return yes ? { ...rest, pinned: true } : rest;
+}
+
+// without takes a reaction back.
+export function without(row: Message, entryId: string): Message {
+  if (!row.reactions?.some(({ by }) => by.some(({ entry_id }) => entry_id === entryId))) return row;
+  const left = row.reactions.flatMap((r) => {
+    const by = r.by.filter(({ entry_id }) => entry_id !== entryId);
+    return by.length === r.by.length ? [r] : r.count > 1 ? [{ ...r, count: r.count - 1, by }] : [];
+  });
+  const { reactions: _, ...rest } = row;
+  return left.length > 0 ? { ...rest, reactions: left } : rest;
 }
 
 // MemberChange is one of the changes that a membership entry tells of.
@@ -45,11 +136,15 @@ export const isMessage = (row: Message) => (entryIn(row)?.type ?? 'message') ===
 // isNews tells messages that can be shown.
 export const isNews = (row: Message) => row.type !== 'entry';
 
+// isDeleted tells the place of a message that was taken away.
+export const isDeleted = (row: Message) => entryIn(row)?.type === 'message' && entryIn(row)!.redacted !== undefined;
+
 // isShown tells rows that people see from entries that are only kept. Who comes is told by
-// a message of the system.
+// a message of the system. Answers in threads stand in their threads.
 export function isShown(row: Message): boolean {
   const entry = entryIn(row);
-  return !entry || entry.type === 'proposal' || changesIn(entry).some(({ change }) => change !== 'joined' && change !== 'added');
+  if (row.thread) return false;
+  return !entry || isDeleted(row) || entry.type === 'proposal' || changesIn(entry).some(({ change }) => change !== 'joined' && change !== 'added');
 }
 
 // isActed tells entries that an act left, somewhere else than where one reads the room.
@@ -71,11 +166,14 @@ export function isTaken(row: Message, redaction: Entry): boolean {
 // emptied is what a redaction leaves of a row.
 export function emptied(row: Message, redaction: Entry): Message {
   const { msg_id: entry_id, tenant_id, room_id, room_seq, sender_id: author_id, sent_at, thread, imported_from, receipt } = row;
-  const was: Entry = entryIn(row) ?? { kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', ...(thread && { thread }), ...(imported_from && { imported_from }), body: null, receipt };
-  const { salt: _, ...left } = was;
+  const was: Entry = entryIn(row) ?? { kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', ...(thread && { thread }), ...(row.replies && { replies: row.replies }), ...(imported_from && { imported_from }), body: null, receipt };
+  const { salt: _, edited: _e, pinned: _p, reactions: _r, ...left } = was;
   if (left.imported_from) { // the server forgets that name, too
     const { author_name: _, ...rest } = left.imported_from;
     left.imported_from = rest;
   }
-  return rowOf({ ...left, body: null, redacted: { at: redaction.sent_at, by: redaction.author_id, room_seq: redaction.room_seq } });
+  const { upTo, answers, pinAt } = row as Kept;
+  const known = { ...(upTo && { upTo }), ...(answers && { answers }), ...(pinAt && { pinAt }) };
+  const of = rowOf({ ...left, body: null, redacted: { at: redaction.sent_at, by: redaction.author_id, room_seq: redaction.room_seq } });
+  return { ...of, ...known };
 }

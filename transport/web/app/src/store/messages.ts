@@ -4,9 +4,10 @@
 import { computed, signal } from '@preact/signals';
 import type { Message } from '../types';
 import type { Outgoing } from './db';
-import { emptied, isMessage, isShown, isTaken, redactionIn } from './entries';
+import { aboutIn, after, isMessage, isShown } from './entries';
 import type { Env } from './env';
 import { page, type History, type Part } from './history';
+import { soon } from './acts';
 
 // most is how many messages are held, and step how many are read at a time.
 const most = 600;
@@ -27,6 +28,8 @@ export interface RoomState {
   floor(): number; // of the oldest that the server keeps, 0 where unknown
   pending(): readonly Outgoing[]; // messages on their way, in order
   name(msgId: string): string | undefined; // what a message was called on its way
+  mayBe(entry: Outgoing, message: Message): boolean; // whether it looks like what the entry becomes
+  me(): string;
 }
 
 type Reading = 'older' | 'newer' | 'around' | 'end';
@@ -50,6 +53,7 @@ export class RoomWindow {
   private readonly early = signal<readonly Message[]>([]); // new ones beyond a hole
   private readonly known = new WeakMap<Message, Item>();
   private readonly readings = new Map<Reading, Promise<void>>();
+  private meanwhile: Message[] = []; // what came while something was read, which that may not know
   private work: Promise<void> = Promise.resolve();
   private stopGrace: (() => void) | null = null;
   private scrolledUp = false;
@@ -143,11 +147,12 @@ export class RoomWindow {
   // the hole is filled.
   take(messages: readonly Message[]) {
     if (!this.atEnd.value || !this.ready.value) return;
-    const news = new Map([...this.early.value, ...messages].filter((m) => m.room_id === this.roomId).map((m) => [m.room_seq, m]));
+    const own = [...this.early.value, ...messages].filter((m) => m.room_id === this.roomId).sort((a, b) => a.room_seq - b.room_seq);
+    const news = new Map(own.map((m) => [m.room_seq, own.reduce(after, m)]));
     const run: Message[] = [];
     const early: Message[] = [];
     let high = this.lastSeq();
-    for (const m of [...news.values()].sort((a, b) => a.room_seq - b.room_seq)) {
+    for (const m of news.values()) {
       if (m.room_seq <= high) continue;
       if (high > 0 && m.room_seq > high + 1) early.push(m);
       else high = run[run.push(m) - 1]!.room_seq;
@@ -157,14 +162,17 @@ export class RoomWindow {
     this.check();
   }
 
-  // redact takes away what a redaction among new messages took away.
-  redact(messages: readonly Message[]) {
-    for (const redaction of messages.map(redactionIn)) {
-      if (!redaction || redaction.room_id !== this.roomId) continue;
-      const without = (m: Message) => (isTaken(m, redaction) ? emptied(m, redaction) : m);
-      this.run.value = this.run.value.map(without);
-      this.early.value = this.early.value.map(without);
-    }
+  // amend has the rows become what new ones make of them; changed take the place of the same.
+  amend(messages: readonly Message[], changed: readonly Message[] = []) {
+    const news = messages.filter((m) => m.room_id === this.roomId && aboutIn(m) !== undefined);
+    const instead = new Map(changed.filter((m) => m.room_id === this.roomId).map((m) => [m.msg_id, m]));
+    if (news.length + instead.size === 0) return;
+    if (this.readings.size > 0 || !this.ready.value) this.meanwhile.push(...news);
+    const all = instead.size > 0 ? [...this.run.value, ...this.early.value] : [];
+    const fresh = (m: Message) => (instead.has(m.msg_id) ? all.reduce(after, instead.get(m.msg_id)!) : m); // it may have been read before the newest came
+    const now = (m: Message) => news.reduce(after, fresh(m));
+    this.run.value = this.run.value.map(now);
+    this.early.value = this.early.value.map(now);
   }
 
   // check has what is missing at the end read, unless the stream brings it first, and a
@@ -209,7 +217,7 @@ export class RoomWindow {
   private async begin() {
     const kept = await this.history.newest(this.roomId, step);
     if (kept.length > 0) {
-      this.run.value = kept;
+      this.run.value = kept.map((m) => this.meanwhile.reduce(after, m));
       this.ready.value = true;
     }
     await this.read('end', () => this.catchUp());
@@ -224,7 +232,10 @@ export class RoomWindow {
     if (last <= high || !this.atEnd.value) return;
     if (high === 0 || last - high > page) return this.jumpToEnd();
     const part = await this.span(high + 1, last, 'low');
-    return () => this.take(part.messages);
+    return () => {
+      this.amend(part.messages); // no stream told of them
+      this.take(part.messages);
+    };
   }
 
   private async jumpToEnd(): Promise<(() => void) | undefined> {
@@ -260,6 +271,8 @@ export class RoomWindow {
       if (age !== this.age) return;
       this.readings.delete(kind);
       if (!this.closed) show?.();
+      if (this.meanwhile.length > 0) this.run.value = this.run.value.map((m) => this.meanwhile.reduce(after, m));
+      if (this.readings.size === 0) this.meanwhile = [];
     });
     this.readings.set(kind, this.work);
     return this.work;
@@ -305,17 +318,28 @@ export class RoomWindow {
   }
 
   private rows(): Item[] {
-    const rows = [...this.run.value, ...this.early.value].filter(isShown).map((m) => this.row(m));
+    const pending = this.room.pending();
+    const acts = pending.filter((entry) => entry.act);
+    const rows = [...this.run.value, ...this.early.value].filter(isShown).map((m) => this.row(m, acts));
     if (!this.atEnd.value) return rows;
     const shown = new Set(rows.map((row) => row.key));
-    const pending = this.room.pending().filter((entry) => !shown.has(entry.id));
-    return [...rows, ...pending.map((outgoing) => ({ key: outgoing.id, message: null, outgoing }))];
+    const own = rows.filter(({ message }) => message && this.room.name(message.msg_id) === undefined);
+    const out = pending.filter((entry) => {
+      if (entry.act || entry.thread || shown.has(entry.id)) return false;
+      // After a reload nobody knows what a message was called that has arrived unheard.
+      const i = own.findIndex(({ message }) => this.room.mayBe(entry, message!));
+      if (i >= 0) own.splice(i, 1);
+      return i < 0 || entry.state === 'failed';
+    });
+    return [...rows, ...out.map((outgoing) => ({ key: outgoing.id, message: null, outgoing }))];
   }
 
   // row gives the same object for the same message, so that its row needn't be drawn
-  // again.
-  private row(message: Message): Item {
+  // again. What is on its way to be done to it shows at once.
+  private row(message: Message, acts: readonly Outgoing[]): Item {
     const key = this.room.name(message.msg_id) ?? message.msg_id;
+    const own = acts.filter(({ act }) => act!.target === message.msg_id || message.reactions?.some(({ by }) => by.some((r) => r.entry_id === act!.target)));
+    if (own.length > 0) return { key, message: own.reduce((row, entry) => soon(row, entry, this.room.me()), message), outgoing: null };
     const known = this.known.get(message);
     if (known?.key === key) return known;
     const row: Item = { key, message, outgoing: null };

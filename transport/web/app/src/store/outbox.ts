@@ -4,10 +4,12 @@
 // sends: the one that leads. In a room they go one after another.
 
 import { signal } from '@preact/signals';
-import { ApiError, at } from '../api';
-import type { Message } from '../types';
+import { ApiError, at, unreachable } from '../api';
+import type { EntryAnswer, Message } from '../types';
+import { requestOf } from './acts';
 import type { Batch, Commit } from './batch';
-import type { Change, Outgoing } from './db';
+import type { Act, Change, Outgoing } from './db';
+import { rowOf } from './entries';
 import type { Env } from './env';
 import { findSent, mayBe } from './sent';
 
@@ -41,6 +43,16 @@ export function afterTry(problem: unknown, tries: number, chance: number): Step 
   return { do: 'wait', ms: backoff, told: false };
 }
 
+// Carried are the files of messages, as the outbox needs them: ready answers their
+// upload_ids once all have arrived, forget ends them.
+export interface Carried {
+  ready(ids: readonly string[], until: AbortSignal): Promise<string[]>;
+  forget(ids: readonly string[]): void;
+}
+
+// Also is what a message has besides its text.
+export type Also = Pick<Outgoing, 'mentions' | 'files' | 'thread'>;
+
 export class Outbox {
   // entries are in the order of writing, of all rooms.
   readonly entries = signal<readonly Outgoing[]>([]);
@@ -57,16 +69,29 @@ export class Outbox {
     private readonly env: Env,
     private readonly me: string,
     private readonly commit: Commit,
+    private readonly carried?: Carried,
   ) {}
 
   // add keeps a message and has it sent. after is the room's last_seq.
-  add(roomId: string, text: string, replyTo: string | null, after: number): Promise<void> {
-    const whole = text.replace(/\p{Surrogate}/gu, '\ufffd'); // half a character can't be sent
-    const entry: Outgoing = {
-      id: this.env.newKey(), room_id: roomId, text: whole, reply_to: replyTo, after_seq: after,
-      created_at: this.next(), state: 'waiting', error: null,
-    };
-    return this.commit({ outgoing: [entry], drafts: [{ room_id: roomId, text: '', reply_to: null }] }, true);
+  add(roomId: string, text: string, replyTo: string | null, after: number, also: Also = {}, id = this.env.newKey()): Promise<void> {
+    const entry = { ...this.entry(roomId, after), ...also, id, text: whole(text), reply_to: replyTo };
+    const drafts = also.thread ? [] : [{ room_id: roomId, text: '', reply_to: null }];
+    return this.commit({ outgoing: [entry], drafts }, true);
+  }
+
+  // act keeps something that is done to a message, and has it sent.
+  act(roomId: string, act: Act, after: number): Promise<void> {
+    const said = act.type === 'edit' ? { ...act, text: whole(act.text) } : act;
+    return this.commit({ outgoing: [{ ...this.entry(roomId, after), act: said }] }, true);
+  }
+
+  private entry(room_id: string, after_seq: number): Outgoing {
+    return { id: this.env.newKey(), room_id, text: '', reply_to: null, after_seq, created_at: this.next(), state: 'waiting', error: null };
+  }
+
+  // withdraw gives up an act that waits, as a reaction that one takes back before it is out.
+  withdraw(id: string): Promise<void> {
+    return this.commit({ settled: [{ id, message: null }] }, true);
   }
 
   // next is now, but later than all that was written before.
@@ -86,7 +111,9 @@ export class Outbox {
 
   // discard gives a message up that has failed.
   discard(id: string): Promise<void> {
-    if (!this.entries.value.some((e) => e.id === id && e.state === 'failed')) return Promise.resolve();
+    const entry = this.entries.value.find((e) => e.id === id && e.state === 'failed');
+    if (!entry) return Promise.resolve();
+    this.letGo(entry);
     return this.commit({ settled: [{ id, message: null }] }, true);
   }
 
@@ -155,12 +182,17 @@ export class Outbox {
   private async follow(entry: Outgoing, step: Exclude<Step, { do: 'stop' }>) {
     switch (step.do) {
       case 'settle':
-        return this.commit({ messages: [step.message], settled: [{ id: entry.id, message: step.message }] });
+        this.letGo(entry);
+        return this.commit({ messages: [step.message], settled: [{ id: entry.id, message: entry.act ? null : step.message }] });
       case 'fail':
         return this.commit({ outgoing: [{ ...entry, state: 'failed', error: { code: step.code, message: step.message } }] });
       case 'wait':
         return this.pause(entry.room_id, step.ms, step.told);
     }
+  }
+
+  private letGo({ files = [] }: Outgoing) {
+    if (files.length > 0) this.carried?.forget(files.map((file) => file.id));
   }
 
   private async attempt(entry: Outgoing, tries: number, until: AbortSignal): Promise<Step> {
@@ -173,16 +205,29 @@ export class Outbox {
   }
 
   private async deliver(entry: Outgoing, signal: AbortSignal): Promise<Message> {
+    if (entry.act) return this.perform(entry, signal);
     if (Math.abs(this.env.now() - entry.created_at) > keyLife) {
       const found = await findSent(this.env, this.me, entry, signal);
       if (found) return found;
       if (found === undefined) throw new ApiError('conflict', 'it may have been sent before; look, and send it again where it was not', 409);
     }
-    const body = { type: 'text', body: { text: entry.text }, reply_to: entry.reply_to, client_request_id: entry.id };
+    const { mentions, thread, files = [] } = entry;
+    const attachments = files.length > 0 ? await this.carried?.ready(files.map((file) => file.id), signal) : undefined;
+    const said = { text: entry.text, ...(mentions?.length && { mentions }) };
+    const body = { type: 'text', body: said, reply_to: entry.reply_to, attachments, client_request_id: entry.id, ...(thread && { thread }) };
     const answer = await this.env.post<{ message: Message }>(at`/api/rooms/${entry.room_id}/messages`, body, { key: entry.id, timeout: tryTime, signal });
     // A network that asks for a sign-in answers anything with a page of its own.
     if (!answer?.message?.msg_id) throw new ApiError('offline', 'The server can’t be reached', 0);
     return answer.message;
+  }
+
+  // perform asks for an act. A key that the server has forgotten does no harm: it takes a reaction
+  // once for each person, and has no more to take away where something is deleted already.
+  private async perform(entry: Outgoing, signal: AbortSignal): Promise<Message> {
+    const { url, body } = requestOf(entry);
+    const answer = await this.env.post<EntryAnswer>(url, body, { key: entry.id, timeout: tryTime, signal });
+    if (!answer?.entry?.entry_id) throw unreachable();
+    return rowOf(answer.entry);
   }
 
   private pause(roomId: string, ms: number, told: boolean): Promise<void> {
@@ -202,7 +247,7 @@ export class Outbox {
   // the message was another's.
   private guess(batch: Batch) {
     for (const entry of batch.outgoing ?? []) if (entry.state === 'failed') this.unname(entry.id);
-    const waiting = this.entries.value.filter((e) => e.state === 'waiting');
+    const waiting = this.entries.value.filter((e) => e.state === 'waiting' && !e.act);
     if (waiting.length === 0) return;
     const named = new Set(this.names.values());
     for (const message of batch.messages ?? []) {
@@ -225,3 +270,6 @@ export class Outbox {
     for (const [msgId, of] of this.names) if (of === id) this.names.delete(msgId);
   }
 }
+
+// whole is a text without halves of characters, which can't be sent.
+const whole = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd');

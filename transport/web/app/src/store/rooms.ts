@@ -5,7 +5,7 @@ import { computed, signal } from '@preact/signals';
 import type { Message } from '../types';
 import type { Batch } from './batch';
 import type { Change, Draft, ReadMark, RoomRow } from './db';
-import { isActed, isMessage, isNews } from './entries';
+import { after, isActed, isMessage, isNews } from './entries';
 import { counted } from './reading';
 
 // RoomView is a room as a list shows it. The same object stays for as long as nothing
@@ -88,7 +88,8 @@ export class Rooms {
       if (step > 0 && next.messages !== undefined) next.messages += step - (isMessage(m) ? 0 : 1);
       next.count &&= counted(next.count, m, this.me);
       next.last_seq = Math.max(next.last_seq, m.room_seq);
-      if (isNews(m) && m.room_seq >= (next.last_message?.room_seq ?? 0)) next.last_message = m;
+      if (next.last_message) next.last_message = after(next.last_message, m);
+      if (isNews(m) && !m.thread && m.room_seq >= (next.last_message?.room_seq ?? 0)) next.last_message = m;
       if (m.sender_id === this.me && !isActed(m)) own = { room_id, seq: m.room_seq, messages: step > 0 ? next.messages : undefined };
     }
     if (row) this.put({ ...row, ...next }, changes, touched);

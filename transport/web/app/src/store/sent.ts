@@ -30,7 +30,8 @@ export async function findSent(env: Env, me: string, entry: Outgoing, signal: Ab
 export function mayBe(entry: Outgoing, me: string, m: Message): boolean {
   return (
     m.room_id === entry.room_id && m.room_seq > entry.after_seq && m.sender_id === me && m.type === 'text' &&
-    m.body.text === entry.text && m.reply_to === entry.reply_to
+    (m.body.text === entry.text || m.edited !== undefined) && m.thread === entry.thread && m.reply_to === entry.reply_to &&
+    (m.attachments ?? []).length === (entry.files ?? []).length
   );
 }
 

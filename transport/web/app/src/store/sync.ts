@@ -9,23 +9,26 @@
 // reads what is missing.
 
 import { batch as together, effect, signal } from '@preact/signals';
-import type { Message, RoomEvent, RoomSummary } from '../types';
+import { at, query } from '../api';
+import type { Entry, Message, RoomEvent, RoomSummary } from '../types';
 import type { Batch, Commit } from './batch';
-import { isFull, openDb, type Change, type Db, type Draft, type RoomRow } from './db';
+import { isFull, openDb, type Act, type Change, type Db, type Draft, type RoomRow } from './db';
 import { Drafts } from './drafts';
-import { redactionIn, rowOf } from './entries';
+import { entryIn, redactionIn, rowOf } from './entries';
 import type { Env } from './env';
 import { History, seqOf } from './history';
 import { Leader, type News } from './leader';
 import { Listing } from './listing';
 import { RoomWindow } from './messages';
-import { Outbox } from './outbox';
+import { Outbox, type Also } from './outbox';
 import { People } from './people';
 import { Reading } from './reading';
 import { Rooms } from './rooms';
 import { membersOf, Shelf } from './shelf';
+import { mayBe } from './sent';
 import { Stream } from './stream';
 import { Unsaved } from './unsaved';
+import { Uploads } from './uploads';
 
 // Who is whose store it is.
 export interface Who {
@@ -72,6 +75,7 @@ export class Store {
   // connection is how the stream of this browser is, whichever tab keeps it.
   readonly connection;
   readonly unsaved: Unsaved;
+  readonly uploads: Uploads;
   // restored counts how often the server turned out not to be what it was, as after
   // a backup was restored. All that came from it was read anew then.
   readonly restored = signal(0);
@@ -79,6 +83,8 @@ export class Store {
   readonly full = signal(false);
   // lost are the names of rooms that one has just turned out to be in no longer.
   readonly lost = signal<readonly string[]>([]);
+  // person counts how often what one wants to hear of has changed.
+  readonly person = signal(0);
   // synced tells that the list of rooms is the server's, and not only what was kept.
   readonly synced;
 
@@ -92,6 +98,7 @@ export class Store {
   private readonly stops: (() => void)[] = [];
   private cursor: Cursor | null = null;
   private stopped = false;
+  private clearing: Promise<void> = Promise.resolve(); // of what another server had
 
   constructor(
     private readonly env: Env,
@@ -100,13 +107,14 @@ export class Store {
     private readonly db: Db,
   ) {
     this.rooms = new Rooms(who.user_id);
-    this.outbox = new Outbox(env, who.user_id, this.commit);
     this.people = new People(env, this.commit);
     const write = (changes: Change[]) => (this.stopped ? Promise.resolve() : this.keep(changes));
     this.shelf = new Shelf(env, db, write);
     this.unsaved = new Unsaved(db, write);
+    this.uploads = new Uploads(env, name, db, write);
+    this.outbox = new Outbox(env, who.user_id, this.commit, this.uploads);
     this.reading = new Reading(env);
-    this.history = new History(env, db, (id, floor) => this.raise(id, floor));
+    this.history = new History(env, db, (id, floor) => this.raise(id, floor), (id) => this.rooms.get(id)?.last_seq ?? 0);
     this.drafts = new Drafts(env, name, this.commit);
     this.listing = new Listing(env, this.rooms, { commit: this.commit, keep: (changes) => this.keep(changes), behind: (id, seq) => this.behind(id, seq), replaced: () => this.replaced() });
     this.synced = this.listing.synced;
@@ -125,6 +133,7 @@ export class Store {
   async start() {
     await this.load();
     void this.drafts.resume();
+    void this.uploads.start();
     this.leader.start();
     this.stops.push(
       effect(() => {
@@ -147,6 +156,7 @@ export class Store {
     this.leader.stop();
     this.listing.stop();
     this.people.stop();
+    this.uploads.stop();
     this.reading.stop();
     for (const window of this.windows) window.close();
     this.db.close();
@@ -169,6 +179,8 @@ export class Store {
         floor: () => room()?.available_from ?? 0,
         pending: () => this.outbox.entries.value.filter((e) => e.room_id === roomId),
         name: (msgId) => this.outbox.names.get(msgId),
+        mayBe: (entry, message) => mayBe(entry, this.who.user_id, message),
+        me: () => this.who.user_id,
       },
       (closed) => this.windows.delete(closed),
     );
@@ -177,10 +189,32 @@ export class Store {
   }
 
   // send has a message kept and sent, and shows it at once. The room's draft ends.
-  send(roomId: string, text: string, replyTo: string | null = null): Promise<void> {
+  send(roomId: string, text: string, replyTo: string | null = null, also: Also = {}): Promise<void> {
     this.drafts.drop(roomId);
-    const sent = this.outbox.add(roomId, text, replyTo, this.rooms.get(roomId)?.last_seq ?? 0);
+    const id = this.env.newKey();
+    this.uploads.give(also.files ?? [], id);
+    const sent = this.outbox.add(roomId, text, replyTo, this.rooms.get(roomId)?.last_seq ?? 0, also, id);
     return sent.then(() => this.leader.ask());
+  }
+
+  // answer has a message kept and sent that is in a thread.
+  answer(roomId: string, thread: string, text: string, mentions: string[]): Promise<void> {
+    const sent = this.outbox.add(roomId, text, null, this.rooms.get(roomId)?.last_seq ?? 0, { thread, mentions });
+    return sent.then(() => this.leader.ask());
+  }
+
+  // act has something done to a message, and shows it at once.
+  act(roomId: string, act: Act): Promise<void> {
+    const waits = this.outbox.entries.value.find(({ id, act: of }) => of && act.type === 'redaction' && id === act.target);
+    if (waits) return this.outbox.withdraw(waits.id);
+    return this.outbox.act(roomId, act, this.rooms.get(roomId)?.last_seq ?? 0).then(() => this.leader.ask());
+  }
+
+  // versions are what a message said, oldest first, and what it says now last.
+  async versions(message: Message): Promise<Message[]> {
+    const seqs = [message.room_seq, ...(message.edited?.versions ?? [])];
+    const rows = await Promise.all(seqs.map((seq) => this.env.get<{ entries: Entry[] }>(at`/api/rooms/${message.room_id}/entries` + query({ cursor: seq + 1, limit: 1 }))));
+    return rows.flatMap(({ entries: [entry] }) => (entry ? [rowOf({ ...entry, type: 'message', edited: undefined })] : []));
   }
 
   // retry sends a message once more that has failed; discard gives it up.
@@ -197,6 +231,11 @@ export class Store {
     const seq = seqOf(msgId);
     const found = seq > 0 ? await this.history.one(roomId, seq) : null;
     return found?.msg_id === msgId ? found : null;
+  }
+
+  // keptOf are the messages of a room that are kept here, for searching without a network.
+  keptOf(roomId: string): Promise<Message[]> {
+    return this.db.all('messages', [roomId, 0], [roomId, Infinity]).catch(() => []);
   }
 
   // markRead notes that everything up to a message was read, and what isn't shown behind it.
@@ -245,8 +284,18 @@ export class Store {
     await this.reload();
     if (until.aborted) return;
     const fresh = this.cursor !== null && this.env.now() - this.cursor.at < stale;
+    await this.distrust(fresh);
+    if (until.aborted) return;
     void this.stream.run(fresh ? this.cursor!.id : null, until);
     this.outbox.lead(until);
+  }
+
+  // distrust notes that nobody tells what became of what is kept, where the stream begins anew.
+  private async distrust(fresh: boolean) {
+    const known = (await this.db.get('meta', 'old').catch(() => undefined))?.value as [string, number][] | undefined;
+    const rows = (known ?? []).map(([room_id, last_seq]) => ({ room_id, last_seq }));
+    const old = this.history.distrust(fresh ? rows : [...rows, ...this.rooms.mine.value]);
+    if (!fresh) await this.keep([{ put: 'meta', value: { name: 'old', value: old } }]);
   }
 
   // reload takes up what other tabs have kept, which a tab that slept may not have heard.
@@ -254,10 +303,14 @@ export class Store {
   private async reload() {
     const { db } = this;
     try {
+      await this.clearing; // what goes is not to come back
+      const { value } = this.restored;
       const cursor = await db.get('meta', 'cursor');
+      if (this.restored.value !== value) return;
       this.cursor = (cursor?.value as Cursor | undefined) ?? this.cursor;
       await this.listing.load(db);
       const [rooms, marks, outgoing] = await Promise.all([db.all('rooms'), db.all('marks'), db.all('outbox')]);
+      if (this.restored.value !== value) return;
       this.apply({ rooms, marks, outgoing });
     } catch {
       // What this tab knows has to do.
@@ -272,6 +325,7 @@ export class Store {
   private wake() {
     this.stream.wake();
     this.outbox.wake();
+    this.uploads.wake();
     this.leader.ask();
     void this.reload().then(() => this.outbox.flush());
     for (const window of this.windows) window.check();
@@ -297,7 +351,7 @@ export class Store {
     if (this.stopped) return Promise.resolve();
     const changes = this.apply(batch);
     this.leader.tell({ kind: 'batch', batch });
-    return this.keep([...changes, ...also], strict);
+    return this.history.take(batch.messages ?? [], batch.changed ?? [], [...changes, ...also], (all) => this.keep(all, strict));
   }
 
   // apply takes a batch into the signals, and answers what of it is to be kept.
@@ -308,12 +362,11 @@ export class Store {
     this.listing.apply(batch);
     together(() => {
       changes.push(...this.rooms.apply(batch), ...this.outbox.apply(batch), ...this.people.apply(batch));
-      for (const value of batch.messages ?? []) changes.push({ put: 'messages', value });
       for (const id of batch.gone ?? []) changes.push({ clear: 'messages', low: [id, 0], high: [id, Infinity] }, { del: 'answers', key: membersOf(id) });
       for (const window of this.windows) {
         if (batch.reset) window.reset();
         if (batch.rooms) window.cut();
-        window.redact(batch.messages ?? []);
+        window.amend(batch.messages ?? [], batch.changed);
         window.take(batch.messages ?? []);
       }
       if (lost.length > 0) this.lost.value = lost.map((row) => row.name);
@@ -344,12 +397,20 @@ export class Store {
     const also: Change[] = [];
     const joined: RoomEvent[] = [];
     let read = false; // on another device, and not all
+    let other = false; // the list has more of a room than the stream tells
     for (const event of events) {
       if (event.event === 'message.created') batch.messages!.push(event.payload.message);
-      else if (event.event === 'entry.created') batch.messages!.push(rowOf(event.payload.entry));
-      else if (event.event === 'room.created') batch.rooms!.push(this.founded(event.payload));
+      else if (event.event === 'entry.created') {
+        batch.messages!.push(rowOf(event.payload.entry));
+        other ||= event.payload.entry.type === 'room'; // what it is called and about
+      }
+      else if (event.event === 'room.created') {
+        batch.rooms!.push(this.founded(event.payload));
+        other ||= event.payload.direct !== undefined; // the list names them after who is in them
+      }
       else if (event.event === 'room.gap') this.raise(event.room_id, event.payload.available_from);
       else if (event.event === 'room.member_joined') joined.push(event);
+      else if (event.event === 'person.changed') this.person.value++;
       else if (event.event === 'room.left') batch.gone!.push(event.room_id);
       else if (event.event === 'room.read') read = this.heard(batch, event.room_id, event.payload.read_seq) || read;
     }
@@ -359,10 +420,10 @@ export class Store {
     }
     const known = (id: string) => (this.rooms.row(id)?.member && !batch.gone!.includes(id)) || batch.rooms!.some((r) => r.room_id === id);
     const strange = [...batch.messages!, ...joined].some((of) => !known(of.room_id));
-    if (strange || read || batch.gone!.length > 0) void this.refresh(); // a room that was left may be one to join
+    if (strange || read || other || batch.gone!.length > 0) void this.refresh(); // a room that was left may be one to join
     this.people.meet(batch.messages!.map((m) => m.sender_id));
     also.push(...this.listing.follow(batch.messages!));
-    return this.change(batch, also).then(() => this.redact(batch.messages!));
+    return this.change(batch, also).then(() => void this.redact(batch.messages!));
   }
 
   // heard takes a mark of another device, and tells whether only the server knows the count then.
@@ -373,11 +434,20 @@ export class Store {
     return row?.count !== undefined && seq > known && seq < row.last_seq;
   }
 
-  // redact leaves nothing of what was taken away. A room's last message may be among it.
+  // redact reads what is left where something was taken away: a room's last message may be it,
+  // and behind an edit or a reaction of it an earlier one may show again.
   private async redact(messages: Message[]) {
-    if (!messages.some(redactionIn)) return;
-    for (const row of messages) await this.history.redact(row);
+    const taken = messages.map(redactionIn).filter((entry) => entry !== null);
+    if (taken.length === 0) return;
     void this.refresh();
+    for (const { room_id, target } of taken) {
+      const row = await this.message(room_id, target!).catch(() => null);
+      const about = row && entryIn(row)?.target;
+      if (!about) continue;
+      const seq = seqOf(about);
+      const changed = await this.history.fresh(room_id, seq, seq).catch(() => []);
+      await this.commit({ changed });
+    }
   }
 
   private founded(room: RoomSummary): RoomRow {
@@ -394,7 +464,7 @@ export class Store {
   // replaced forgets what came from the server and reads it anew. What was written stays.
   private async replaced() {
     this.restored.value++;
-    await this.commit({ reset: true });
+    await (this.clearing = this.commit({ reset: true }));
     this.stream.restart();
   }
 }

@@ -6,6 +6,8 @@ export * from './agreements';
 export * from './answers';
 export * from './documents';
 export * from './ledger';
+export * from './notifications';
 export * from './people';
 export * from './portal';
 export * from './rooms';
+export * from './search';

@@ -1,6 +1,7 @@
 import type { Mandate } from './agents';
 
-export type Role = 'owner' | 'member';
+// Role is what somebody is in the tenant, a workspace or a room; only rooms have moderators.
+export type Role = 'owner' | 'moderator' | 'member';
 
 export interface Identity {
   user_id: string;

@@ -24,6 +24,18 @@ export interface Replies {
   room_seq: number;
 }
 
+// Attachment is a file that a message carries. Width and height are an image's, as it is shown.
+export interface Attachment {
+  file_id: string;
+  name: string;
+  bytes: number;
+  content_type: string;
+  sha256: string;
+  width?: number;
+  height?: number;
+  thumbnail?: true;
+}
+
 export interface Message {
   msg_id: string;
   tenant_id: string;
@@ -36,7 +48,7 @@ export interface Message {
   body: { text: string; mentions?: string[] };
   reply_to: string | null;
   thread?: string; // the msg_id of the message that began the thread
-  attachments: unknown[];
+  attachments: Attachment[];
   edited?: Edited;
   pinned?: true;
   reactions?: Reactions[];
@@ -129,5 +141,6 @@ export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
   | { event: 'room.member_joined'; payload: { user_id: string; role?: Role | null } }
   | { event: 'room.left'; payload: { user_id: string } } // oneself
   | { event: 'room.read'; payload: { user_id: string; read_seq: number } } // oneself, on any device
+  | { event: 'person.changed'; payload: { what: string } } // oneself, on any device
   | { event: 'room.gap'; payload: { from_seq: number; available_from: number } }
 );

@@ -1,6 +1,7 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { go, Link, place, type ScreenProps } from '../../router';
-import { count, linked } from '../../text';
+import { newKey } from '../../api';
+import { count } from '../../text';
 import type { Document as Version, Receipt } from '../../types';
 import { announce } from '../../ui/Announcer';
 import { Await } from '../../ui/Await';
@@ -8,6 +9,8 @@ import { Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { ask } from '../../ui/Dialog';
 import { Empty } from '../../ui/Empty';
+import Formatted from '../../ui/markdown/Formatted';
+import { ticked } from '../../ui/markdown/parse';
 import { Menu } from '../../ui/Menu';
 import { Screen } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
@@ -15,7 +18,7 @@ import { Since, useKept } from '../kept';
 import { Person } from '../Person';
 import { Was } from '../Was';
 import { ReceiptLink } from '../ReceiptLink';
-import { read, remove, type One } from './api';
+import { read, remove, write, type One } from './api';
 import './documents.css';
 import { draftOf } from './drafts';
 import { Editor } from './Editor';
@@ -27,6 +30,7 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
   const version = Number(place.value.query.get('version')) || undefined;
   const one = useKept(`document ${w} ${d} ${version ?? ''}`, (signal) => read(w, d, version, signal));
   const [editing, setEditing] = useState(draftOf(w, d) !== undefined);
+  const ticking = useRef(Promise.resolve(0)); // the version that was ticked last, 0 for that which was read
   const name = useName(w);
   const found = one.data?.document;
   const above = `/ui/workspaces/${w}`;
@@ -43,6 +47,25 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
     };
     return <Editor w={w} of={found} above={above} onSaved={saved} onCancel={cancelled} />;
   }
+  // tick saves the next version with a task ticked, one after another. Where somebody saved
+  // another one first, that is shown, and nothing is overwritten.
+  const tick = (content: string) => {
+    if (!found || !one.data) return;
+    one.set({ ...one.data, document: { ...found, content } });
+    const key = newKey();
+    const saved: Promise<number> = ticking.current.then(async (known) => {
+      const answer = await write(w, d, known || found.version, { title: found.title, content }, key);
+      if (ticking.current === saved) one.set(answer);
+      return answer.document?.version ?? 0;
+    });
+    ticking.current = saved;
+    saved.catch((problem: unknown) => {
+      if (ticking.current !== saved) return; // the last one tells
+      ticking.current = Promise.resolve(0);
+      failed(problem);
+      one.reload();
+    });
+  };
   return (
     <Screen
       title={found?.title ?? 'Document'}
@@ -65,12 +88,21 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
       }
     >
       <Since at={one.since} />
-      <Await of={one}>{({ document, receipt }) => (document ? <Text of={document} look={receipt} here={here} old={version !== undefined} /> : <Gone w={w} here={here} />)}</Await>
+      <Await of={one}>{({ document, receipt }) => (document ? <Text of={document} look={receipt} here={here} old={version !== undefined} onTick={version || document.deleted ? undefined : tick} /> : <Gone w={w} here={here} />)}</Await>
     </Screen>
   );
 }
 
-function Text({ of, look, here, old }: { of: Version; look: Receipt; here: string; old: boolean }) {
+interface TextProps {
+  of: Version;
+  look: Receipt;
+  here: string;
+  old: boolean;
+  // onTick gets the content with a task ticked, or no more; missing where nothing may be written.
+  onTick?: (content: string) => void;
+}
+
+function Text({ of, look, here, old, onTick }: TextProps) {
   return (
     <article class="document">
       {old && (
@@ -92,16 +124,8 @@ function Text({ of, look, here, old }: { of: Version; look: Receipt; here: strin
         )}
       </p>
       {of.content ? (
-        <div class="prose text" dir="auto">
-          {linked(of.content).map((part, i) =>
-            typeof part === 'string' ? (
-              part
-            ) : (
-              <a key={i} href={part.href} target="_blank" rel="noopener noreferrer">
-                {part.href}
-              </a>
-            ),
-          )}
+        <div class="text">
+          <Formatted text={of.content} kind="document" onTick={onTick && ((line, done) => onTick(ticked(of.content!, line, done)))} />
         </div>
       ) : (
         <p class="soft">There is nothing in it yet.</p>

@@ -14,6 +14,7 @@ import { List, Row } from '../../ui/Row';
 import { Section } from '../../ui/Screen';
 import { failed } from '../../ui/Toast';
 import { t } from '../../words';
+import { openDirect } from '../rooms/direct';
 import { AddMember } from './AddMember';
 import type { Of } from './of';
 
@@ -30,7 +31,7 @@ export function Inside({ of, members, onChanged }: { of: Of; members: Member[]; 
       <Section title={t('members.count', { n: members.length })}>
         <List label={t('members.title')}>
           {members.map((member) => (
-            <Entry key={member.user_id} member={member} me={member === mine} end={owner && member !== mine && <Menu label={t('inside.change', { name: nameOf(member) })} items={choices(of, member, act)} />} />
+            <Entry key={member.user_id} member={member} me={member === mine} end={member !== mine && <Menu label={t('inside.change', { name: nameOf(member) })} items={[messageTo(member), ...(owner ? choices(of, member, act) : mine?.role === 'moderator' && member.role === 'member' ? [taking(of, member, act)] : [])]} />} />
           ))}
         </List>
       </Section>
@@ -47,7 +48,7 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
       sub={member.email ?? member.user_id}
       meta={
         <>
-          {me && <Badge>{t('members.you')}</Badge>} {member.is_service && <Badge>{t('members.is.agent')}</Badge>} {member.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {member.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>}
+          {me && <Badge>{t('members.you')}</Badge>} {member.is_service && <Badge>{t('members.is.agent')}</Badge>} {member.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {member.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>} {member.role === 'moderator' && <Badge kind="accent">{t('inside.is.moderator')}</Badge>}
         </>
       }
       end={end || undefined}
@@ -57,12 +58,19 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
 
 function choices(of: Of, member: Member, act: (work: Promise<unknown>) => void) {
   const url = of.url + at`/members/${member.user_id}`;
-  const [other, label]: [Role, string] = member.role === 'owner' ? ['member', t('inside.demote')] : ['owner', t('members.promote')];
+  const roles: readonly Role[] = of.what === 'room' ? ['owner', 'moderator', 'member'] : ['owner', 'member'];
+  const label = (role: Role) => t(role === 'owner' ? 'members.promote' : role === 'moderator' ? 'inside.moderator' : member.role === 'owner' ? 'inside.demote' : 'members.demote');
   return [
-    { label, icon: 'key' as const, onSelect: () => act(patch(url, { role: other })) },
-    { label: t('inside.remove', { what: of.what }), icon: 'trash' as const, danger: true, onSelect: () => void remove(of, member, url, act) },
+    ...roles.filter((role) => role !== member.role).map((role) => ({ label: label(role), icon: 'key' as const, onSelect: () => act(patch(url, { role })) })),
+    taking(of, member, act),
   ];
 }
+
+const taking = (of: Of, member: Member, act: (work: Promise<unknown>) => void) => ({
+  label: t('inside.remove', { what: of.what }), icon: 'trash' as const, danger: true, onSelect: () => void remove(of, member, of.url + at`/members/${member.user_id}`, act),
+});
+
+const messageTo = (member: Member) => ({ label: t('members.message'), icon: 'room' as const, onSelect: () => void openDirect([member.user_id]).catch(failed) });
 
 async function remove(of: Of, member: Member, url: string, act: (work: Promise<unknown>) => void) {
   const text = t('inside.remove.text', { name: nameOf(member), place: of.name });

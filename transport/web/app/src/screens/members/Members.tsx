@@ -16,6 +16,7 @@ import { Screen, Section } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
 import { rich, t } from '../../words';
 import { Since, useKept } from '../kept';
+import { openDirect } from '../rooms/direct';
 import { Invitations } from './Invitations';
 import { Invite } from './Invite';
 import { members } from './api';
@@ -69,6 +70,7 @@ function inviter(of: Member, members: Member[]): string {
 
 function One({ of, by, onChange, onRename, lit }: { of: Member; by: string; onChange: () => void; onRename: () => void; lit: boolean }) {
   const self = of.user_id === me.value?.identity.user_id;
+  const message: MenuItem = { label: t('members.message'), icon: 'room', onSelect: () => void openDirect([of.user_id]).catch(failed) };
   const rename: MenuItem = { label: t('members.rename'), icon: 'edit', onSelect: onRename };
   return (
     <Row
@@ -83,10 +85,12 @@ function One({ of, by, onChange, onRename, lit }: { of: Member; by: string; onCh
         </>
       }
       end={
-        isOwner.value || self ? (
+        (
+
           <Menu
             label={t('members.menu', { name: nameOf(of) })}
-            items={self ? [rename] : [
+            items={self ? [rename] : !isOwner.value ? [message] : [
+              message,
               rename,
               of.role === 'owner'
                 ? { label: t('members.demote'), icon: 'person', onSelect: () => void change(of, 'member', onChange) }
@@ -94,7 +98,7 @@ function One({ of, by, onChange, onRename, lit }: { of: Member; by: string; onCh
               { label: t('members.remove'), icon: 'trash', danger: true, onSelect: () => void remove(of, onChange) },
             ]}
           />
-        ) : undefined
+        )
       }
     />
   );

@@ -97,7 +97,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             ))}
           </div>
         ))}
-        {items.length === 0 && <p class="none">{t('palette.none')}</p>}
+        {items.every(({ id }) => id === 'search') && <p class="none">{t('palette.none')}</p>}
       </div>
       <p class="hidden" role="status">
         {t('palette.found', { n: items.length })}

@@ -1,5 +1,6 @@
 // What the palette offers for what one has typed.
 
+import { query } from '../../api';
 import { offered, type Chord } from '../../commands';
 import { inOrder } from '../../order';
 import { go } from '../../router';
@@ -36,6 +37,7 @@ export function find(word: string, documents: readonly Document[]): Group[] {
     { title: 'palette.documents', items: word.trim() === '' ? [] : best(documents.map(documentItem), word, (i) => i.name, few) },
     { title: 'palette.commands', items: best(commandItems(), word, (i) => i.name, word.trim() === '' ? Infinity : few) },
   ];
+  if (word.trim() !== '') groups.push({ title: 'palette.search', items: [searchItem(word.trim())] });
   return groups.filter(({ items }) => items.length > 0);
 }
 
@@ -50,6 +52,8 @@ function* peopleOf(): Iterable<Item> {
     if (!person.left) yield { id: person.user_id, name: nameOf(person), note: person.email, icon: person.is_service ? 'tool' : undefined, run: () => go(`/ui/members?who=${encodeURIComponent(person.user_id)}`) };
   }
 }
+
+const searchItem = (word: string): Item => ({ id: 'search', name: t('palette.search.for', { word }), icon: 'search', run: () => go(`/ui/search${query({ q: word })}`) });
 
 const documentItem = (d: Document): Item => ({ id: d.document_id, name: d.title, icon: 'document', run: () => go(`/ui/workspaces/${d.workspace_id}/${d.document_id}`) });
 

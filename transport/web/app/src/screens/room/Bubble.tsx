@@ -2,21 +2,27 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { clock } from '../../time';
-import { linked, number, oneLine } from '../../text';
+import { number, oneLine } from '../../text';
 import type { Item } from '../../store/messages';
 import type { Outgoing } from '../../store/db';
+import { entryIn, isDeleted, isNews } from '../../store/entries';
 import type { ImportedFrom, Message } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { Was, wasName } from '../Was';
+import { lazy } from '../../ui/lazy';
 import { senderOf, timeOf } from './group';
 import { useHold } from './hold';
 import { Quote } from './Quote';
+import { Said } from './Said';
 import { Standing } from './Standing';
 import type { Talk } from './talk';
-import { whoIs, type Who } from './who';
+import { whoIs, wordsOf, type Who } from './who';
+import { t } from '../../words';
+
+const Attached = lazy(() => import('./files/Attached'));
 
 interface Props {
   item: Item;
@@ -29,7 +35,9 @@ export function Bubble({ item, talk, first, last }: Props) {
   const { message, outgoing } = item;
   const who = whoIs(senderOf(item));
   const was = message?.imported_from;
-  const text = message?.body.text ?? outgoing!.text;
+  const text = message ? wordsOf(message) : outgoing!.text;
+  const gone = message && isDeleted(message);
+  const forMe = !who.mine && message?.body.mentions?.some((id) => id === '@room' || id === talk.store.who.user_id);
   const replyTo = message ? message.reply_to : outgoing!.reply_to;
   const failed = outgoing?.state === 'failed';
   const open = (x: number, y: number) => message && (talk.menu.value = { message, x, y });
@@ -40,7 +48,7 @@ export function Bubble({ item, talk, first, last }: Props) {
   useEffect(() => {
     if (lit && !document.activeElement?.matches('textarea')) bubble.current?.focus({ preventScroll: true });
   }, [lit]);
-  const classes = ['message', who.mine && 'mine', first && 'first', last && 'last', failed && 'failed', lit && 'lit'];
+  const classes = ['message', who.mine && 'mine', first && 'first', last && 'last', failed && 'failed', lit && 'lit', forMe && 'for-me'];
   return (
     <div class={classes.filter(Boolean).join(' ')} onPointerEnter={(e) => setPointed(e.pointerType === 'mouse')} onPointerLeave={() => setPointed(false)}>
       {!who.mine && <span class="face">{first && <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" />}</span>}
@@ -50,7 +58,7 @@ export function Bubble({ item, talk, first, last }: Props) {
           ref={bubble}
           role="article"
           tabIndex={-1}
-          aria-label={`${who.mine ? 'You' : who.name}${was ? ` (imported, was ${wasName(was)})` : ''}, ${clock(timeOf(item))}: ${oneLine(text.slice(0, 300))}`}
+          aria-label={`${who.mine ? 'You' : who.name}${was ? ` (imported, was ${wasName(was)})` : ''}, ${clock(timeOf(item))}: ${gone ? t('talk.deleted', { who: whoDeleted(message) }) : oneLine(text.slice(0, 300))}`}
           aria-haspopup={message ? 'menu' : undefined}
           {...hold}
           onKeyDown={(e) => {
@@ -62,20 +70,29 @@ export function Bubble({ item, talk, first, last }: Props) {
         >
           {first && (!who.mine || was) && <Name who={who} was={was} />}
           {replyTo && <Quote talk={talk} msgId={replyTo} />}
-          <p class="prose" dir="auto">
-            {linked(text).map((part, i) =>
-              typeof part === 'string' ? part : (
-                <a key={i} href={part.href} target="_blank" rel="noopener noreferrer">
-                  {part.href}
-                </a>
-              ),
+          {gone ? (
+            <p class="gone">{t('talk.deleted', { who: whoDeleted(message) })}</p>
+          ) : (
+            <div class="prose" dir="auto">
+              <Said text={text} mentions={message ? message.body.mentions : outgoing!.mentions} />
+            </div>
+          )}
+          {!gone && (message?.attachments?.length || outgoing?.files) && (
+            <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />
+          )}
+          <p class="meta" dir="ltr">
+            {message?.pinned && <Icon name="pin" size={14} />}
+            {message?.pinned && <span class="hidden">{t('talk.pinned')}</span>}
+            {message?.edited && (
+              <button type="button" class="edited" tabIndex={-1} onClick={() => (talk.versions.value = message)}>
+                {t('talk.edited')}
+              </button>
             )}
-            <span class="meta" dir="ltr">
-              <Time at={timeOf(item)} as="clock" />
-              {message ? <Mark message={message} talk={talk} /> : <Way outgoing={outgoing!} />}
-            </span>
+            <Time at={timeOf(item)} as="clock" />
+            {message ? <Mark message={message} talk={talk} /> : <Way outgoing={outgoing!} />}
           </p>
         </div>
+        {message && <Below message={message} talk={talk} />}
         {failed && <Failure outgoing={outgoing} talk={talk} />}
       </div>
       {message && pointed && <Tools message={message} talk={talk} onMore={open} />}
@@ -91,13 +108,46 @@ function Name({ who, was }: { who: Who; was?: ImportedFrom }) {
   );
 }
 
-// Mark is the receipt in small, which opens the message's details.
-function Mark({ message, talk }: { message: Message; talk: Talk }) {
-  const seq = number(message.receipt.seq);
+function whoDeleted(message: Message): string {
+  const who = whoIs(entryIn(message)!.redacted!.by);
+  return who.mine ? t('talk.you') : who.name;
+}
+
+// Below are the reactions to a message, and the way to its thread.
+function Below({ message, talk }: { message: Message; talk: Talk }) {
+  const { reactions = [], replies } = message;
+  if (reactions.length === 0 && !replies) return null;
   return (
-    <button type="button" class="mark" tabIndex={-1} aria-label={`Receipt ${seq}`} title="Receipt" onClick={() => (talk.details.value = message)}>
+    <div class="below">
+      {reactions.map(({ key, count, by }) => (
+        <button
+          key={key}
+          type="button"
+          class="reaction"
+          tabIndex={-1}
+          aria-pressed={talk.mine(message, key) !== undefined}
+          aria-label={t('talk.reaction', { key, n: count })}
+          title={by.map(({ user_id }) => whoIs(user_id).name).join(', ')}
+          onClick={() => talk.react(message, key)}
+        >
+          {key} <span>{number(count)}</span>
+        </button>
+      ))}
+      {replies && (
+        <button type="button" class="replies" tabIndex={-1} onClick={() => talk.openThread(message)}>
+          {t('talk.replies', { n: replies.count })}
+        </button>
+      )}
+    </div>
+  );
+}
+
+// Mark is the receipt in small, which opens the message's details. Its number is in its name alone, and it shows where one points at the
+// message, or has the focus on it.
+function Mark({ message, talk }: { message: Message; talk: Talk }) {
+  return (
+    <button type="button" class="mark" tabIndex={-1} aria-label={`${t('talk.receipt')} ${number(message.receipt.seq)}`} title={t('talk.receipt')} onClick={() => (talk.details.value = message)}>
       <Icon name="check" size={14} />
-      {seq}
     </button>
   );
 }
@@ -138,6 +188,8 @@ function Failure({ outgoing, talk }: { outgoing: Outgoing; talk: Talk }) {
 function Tools({ message, talk, onMore }: { message: Message; talk: Talk; onMore: (x: number, y: number) => void }) {
   return (
     <div class="tools">
+      {message.type === 'text' && <Button kind="quiet" icon="smile" label={t('talk.react')} tabIndex={-1} onClick={() => (talk.picking.value = message)} />}
+      {isNews(message) && <Button kind="quiet" icon="room" label={t('talk.thread')} tabIndex={-1} onClick={() => talk.openThread(message)} />}
       <Button kind="quiet" icon="reply" label="Reply" tabIndex={-1} onClick={() => (talk.reply.value = message)} />
       <Button kind="quiet" icon="more" label="More" tabIndex={-1} onClick={(e) => onMore(e.clientX, e.clientY)} />
     </div>

@@ -1,18 +1,36 @@
 // Where one writes. Nothing that happens in the room draws it anew, so that typing
 // stays smooth while a hundred messages a second arrive.
+//
+// The field, sending and drafts are here. All else — completing names and commands, keys of
+// Markdown, files — comes with ComposerMore, which is fetched once the room is shown. Its
+// places are kept until then.
 
 import './Composer.css';
 import { untracked } from '@preact/signals';
 import type { RefObject, TargetedKeyboardEvent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { enterSends } from '../../device';
+import type { Named } from '../../store/db';
 import { number, oneLine, utf8 } from '../../text';
+import type { Message } from '../../types';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { memo } from '../../ui/memo';
+import { failed } from '../../ui/Toast';
+import { more, t } from '../../words';
 import { orLeft } from '../Person';
+import type { Field } from './ComposerMore';
 import type { Talk } from './talk';
 import { whoIs, wordsOf } from './who';
+
+// Editing is a message that is edited in the field instead of a new one: its text is there,
+// and what was being written comes back at its end.
+export interface Editing {
+  message: Message;
+  // save resolves when the edit is kept; where it fails, the text stays in the field.
+  save: (text: string, mentions: string[]) => Promise<unknown>;
+  end: () => void;
+}
 
 interface Props {
   talk: Talk;
@@ -22,32 +40,70 @@ interface Props {
   input: RefObject<HTMLTextAreaElement | null>;
   // onUp is called when the arrow up leads out of an empty field.
   onUp: () => void;
+  editing?: Editing;
 }
 
-export const Composer = memo(function Composer({ talk, name, limit, input, onUp }: Props) {
-  const [text, setText] = useState(() => untracked(() => talk.store.draft(talk.roomId)?.text ?? ''));
+let extra: typeof import('./ComposerMore') | undefined;
+
+export const Composer = memo(function Composer({ talk, name, limit, input, onUp, editing }: Props) {
+  const draft = untracked(() => talk.store.draft(talk.roomId));
+  const [written, setWritten] = useState(draft?.text ?? '');
+  const [edited, setEdited] = useState('');
+  const text = editing ? edited : written;
+  const setText = editing ? setEdited : setWritten;
+  const [chosen, setChosen] = useState<Named[]>(draft?.mentions ?? []);
+  const [problem, setProblem] = useState('');
+  const field = useRef<Field>(null);
   const reply = talk.reply.value;
+  const files = editing ? [] : talk.store.uploads.all.value.filter((u) => u.room_id === talk.roomId && !u.message);
   const left = limit - utf8(text.trim());
-  const ready = text.trim() !== '' && left >= 0;
+  const ready = (text.trim() !== '' || files.length > 0) && left >= 0 && !files.some((f) => f.state === 'failed');
+  const parts = useExtra();
 
-  useDraft(talk, text);
+  useDraft(talk, written, chosen);
   useEffect(() => {
-    if (reply) input.current?.focus();
-  }, [reply]);
+    if (reply || editing) input.current?.focus();
+  }, [reply, editing]);
+  useLayoutEffect(() => {
+    if (editing) setEdited(editing.message.body.text);
+  }, [editing?.message.msg_id]);
 
+  const change = (now: string) => {
+    setText(now);
+    setProblem('');
+  };
+  const finish = () => {
+    setText('');
+    setChosen([]);
+    setProblem('');
+  };
   const send = () => {
     if (!ready) return;
-    talk.send(text.trim());
-    setText('');
+    const said = text.trim();
+    const told = parts?.commandIn(said);
+    const mentions = parts?.mentioned(said, chosen) ?? [];
+    if (editing) editing.save(said, mentions).then(editing.end, failed);
+    else if (told && !told.command) setProblem(t('composer.unknown', { name: told.name }));
+    else if (told) told.command!.run(talk, told.rest, chosen).then((done) => done && finish(), (why: unknown) => setProblem(String((why as Error).message)));
+    else {
+      talk.send(parts?.unescaped(said) ?? said, {
+        ...(mentions.length > 0 && { mentions }),
+        ...(files.length > 0 && { files: files.map(({ id, name, content }) => ({ id, name, bytes: content.size })) }),
+      });
+      finish();
+    }
   };
   const onKeyDown = (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => {
     if (e.isComposing || e.keyCode === 229) return; // Enter then ends a word of an input method
+    if (field.current?.onKey(e)) return e.preventDefault();
     if (e.key === 'Enter' && (e.ctrlKey || e.metaKey || (enterSends.value && !e.shiftKey && !e.altKey))) send();
+    else if (e.key === 'Escape' && editing) editing.end();
     else if (e.key === 'Escape' && reply) talk.reply.value = null;
     else if (e.key === 'ArrowUp' && text === '') onUp();
     else return;
     e.preventDefault();
   };
+  const near = left < limit / 10;
   return (
     <form
       class="composer"
@@ -56,29 +112,36 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
         send();
       }}
     >
-      {reply && <Chip talk={talk} />}
-      {left < limit / 10 && (
+      {editing ? <Over icon="edit" title={t('composer.editing')} of={editing.message} close={t('composer.editing.end')} onClose={editing.end} /> : reply && <Replying talk={talk} />}
+      {near && (
         <p id="left" class={left < 0 ? 'left over' : 'left'} role={left < 0 ? 'alert' : undefined}>
-          {left < 0 ? `${number(-left)} bytes too long` : `${number(left)} bytes left`}
+          {left < 0 ? t('composer.over', { n: number(-left) }) : t('composer.left', { n: number(left) })}
         </p>
       )}
+      {problem && (
+        <p id="refused" class="left over" role="alert">
+          {problem}
+        </p>
+      )}
+      {parts && <parts.Above handle={field} talk={talk} text={text} files={files} input={input} onChosen={(one) => setChosen([...chosen, one])} />}
       <div class="writing">
+        <div class="adding">{parts && !editing && <parts.Add talk={talk} />}</div>
         <div class="growing" data-text={text}>
           <textarea
             ref={input}
             rows={1}
             dir="auto"
             value={text}
-            placeholder="Message"
-            aria-label={`Message to ${name}`}
-            aria-describedby={left < limit / 10 ? 'left' : undefined}
+            placeholder={t('composer.message')}
+            aria-label={t('composer.to', { name })}
+            aria-describedby={[near && 'left', problem && 'refused'].filter(Boolean).join(' ') || undefined}
             aria-invalid={left < 0 ? true : undefined}
             enterkeyhint={enterSends.value ? 'send' : 'enter'}
-            onInput={(e) => setText(e.currentTarget.value)}
+            onInput={(e) => change(e.currentTarget.value)}
             onKeyDown={onKeyDown}
           />
         </div>
-        <Button type="submit" kind="primary" icon="send" label="Send" disabled={!ready} onPointerDown={keepFocus} />
+        <Button type="submit" kind="primary" icon={editing ? 'check' : 'send'} label={t(editing ? 'composer.save' : 'composer.send')} disabled={!ready} onPointerDown={keepFocus} />
       </div>
     </form>
   );
@@ -88,28 +151,65 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
 // keyboard of a phone stays up.
 const keepFocus = (e: Event) => e.preventDefault();
 
-function Chip({ talk }: { talk: Talk }) {
+// useExtra is ComposerMore, as soon as it has come.
+function useExtra() {
+  const [, again] = useState(0);
+  useEffect(() => {
+    if (extra) return;
+    let shown = true;
+    void Promise.all([import('./ComposerMore'), more()]).then(
+      ([module]) => {
+        extra = module;
+        if (shown) again(1);
+      },
+      () => undefined, // one can write without it
+    );
+    return () => {
+      shown = false;
+    };
+  }, []);
+  return extra;
+}
+
+function Replying({ talk }: { talk: Talk }) {
   const message = talk.reply.value;
   if (!message) return null;
   const who = whoIs(message.sender_id);
+  const title = (
+    <>
+      {who.mine ? t('composer.reply.self') : t('composer.reply', { name: who.name })}
+      {orLeft(who.id)}
+    </>
+  );
+  return <Over icon="reply" title={title} of={message} close={t('composer.reply.end')} onClose={() => (talk.reply.value = null)} />;
+}
+
+interface OverProps {
+  icon: 'reply' | 'edit';
+  title: preact.ComponentChildren;
+  of: Message;
+  close: string;
+  onClose: () => void;
+}
+
+// Over is the message above the field that the text is for.
+function Over({ icon, title, of, close, onClose }: OverProps) {
   return (
     <div class="chip">
-      <Icon name="reply" size={20} />
+      <Icon name={icon} size={20} />
       <p class="quote">
-        <span class="name">
-          Reply to <bdi>{who.mine ? 'yourself' : who.name}</bdi>{orLeft(who.id)}
-        </span>
+        <span class="name">{title}</span>
         <span class="words" dir="auto">
-          {oneLine(wordsOf(message).slice(0, 300))}
+          {oneLine(wordsOf(of).slice(0, 300))}
         </span>
       </p>
-      <Button kind="quiet" icon="close" label="Don’t reply" onPointerDown={keepFocus} onClick={() => (talk.reply.value = null)} />
+      <Button kind="quiet" icon="close" label={close} onPointerDown={keepFocus} onClick={onClose} />
     </div>
   );
 }
 
 // useDraft keeps what is written, and what it replies to, until it is sent.
-function useDraft(talk: Talk, text: string) {
+function useDraft(talk: Talk, text: string, chosen: readonly Named[]) {
   const first = useRef(true);
   const replyTo = talk.reply.value?.msg_id ?? null;
   useEffect(() => {
@@ -119,6 +219,6 @@ function useDraft(talk: Talk, text: string) {
   // Before anything else can happen, since that may be a reload.
   useLayoutEffect(() => {
     if (first.current) first.current = false;
-    else talk.store.setDraft({ room_id: talk.roomId, text, reply_to: replyTo });
+    else talk.store.setDraft({ room_id: talk.roomId, text, reply_to: replyTo, ...(chosen.length > 0 && { mentions: [...chosen] }) });
   }, [text, replyTo]);
 }

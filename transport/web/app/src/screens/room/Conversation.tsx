@@ -2,13 +2,14 @@
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { TargetedKeyboardEvent } from 'preact';
-import { go } from '../../router';
+import { go, place } from '../../router';
 import type { RoomView } from '../../store/rooms';
 import type { Store } from '../../store/sync';
 import { count } from '../../text';
 import { Button } from '../../ui/Button';
 import { lazy } from '../../ui/lazy';
 import { Screen } from '../../ui/Screen';
+import { useJump } from '../rooms/jump';
 import { useLine } from '../line';
 import { Composer } from './Composer';
 import { useFacts } from './facts';
@@ -16,39 +17,48 @@ import { MessageMenu } from './MessageMenu';
 import { ReceiptHint } from './ReceiptHint';
 import { useSpoken } from './spoken';
 import { Talk } from './talk';
+import { useUndone } from './undone';
 import { Timeline } from './Timeline';
 
+const Picker = lazy(() => import('./Picker'));
+const EditMessage = lazy(() => import('./EditMessage'));
+const Versions = lazy(() => import('./Versions'));
 const MessageDetails = lazy(() => import('./MessageDetails'));
 
 // most is the limit of a message that every server has.
 const most = 8000;
 
 export function Conversation({ store, room }: { store: Store; room: RoomView }) {
-  const talk = useMemo(() => new Talk(store, room.room_id), [store, room.room_id]);
+  const talk = useMemo(() => new Talk(store, room.room_id, place.peek().query.get('message') ?? ''), [store, room.room_id]);
   const input = useRef<HTMLTextAreaElement>(null);
   const facts = useFacts(store, room);
   const line = useLine(store);
   useEffect(() => () => talk.close(), [talk]);
   useSpoken(store, room);
+  useUndone(store, room.room_id);
+  useJump(talk);
   const members = facts && count(facts.members, 'member');
   return (
     <div class="room" onKeyDown={(e) => typeOn(e, input.current)}>
       <Screen
         title={room.name}
         above="/ui/"
-        sub={line || members || ' '}
+        sub={line || [members, room.topic].filter(Boolean).join(' · ') || ' '}
         fixed
         actions={<Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />}
         foot={
           <>
             <ReceiptHint talk={talk} />
-            <Composer talk={talk} name={room.name} limit={facts?.limit ?? most} input={input} onUp={toMessages} />
+            <Composer talk={talk} name={room.name} limit={facts?.limit ?? most} input={input} onUp={() => talk.editLast() || toMessages()} />
           </>
         }
       >
         <Timeline talk={talk} name={room.name} unread={room.unread} onLeave={() => input.current?.focus()} />
       </Screen>
       <MessageMenu talk={talk} />
+      {talk.picking.value && <Picker talk={talk} message={talk.picking.value} />}
+      {talk.editing.value && <EditMessage key={talk.editing.value.msg_id} talk={talk} message={talk.editing.value} />}
+      {talk.versions.value && <Versions talk={talk} message={talk.versions.value} />}
       {talk.details.value && <MessageDetails talk={talk} message={talk.details.value} />}
     </div>
   );

@@ -29,6 +29,7 @@ export function JoinRoom({ store, room }: { store: Store; room: RoomView }) {
         <p class="title" dir="auto">
           {room.name}
         </p>
+        {room.topic && <p dir="auto">{room.topic}</p>}
         <p>{t('join.text')}</p>
         <Button kind="primary" busy={busy} onClick={() => void join()}>
           {t('join.action')}

@@ -3,7 +3,9 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { MenuItems, type MenuItem } from '../../ui/Menu';
 import { failed, toast } from '../../ui/Toast';
-import type { Talk } from './talk';
+import { isNews } from '../../store/entries';
+import { t } from '../../words';
+import { linkTo, type Talk } from './talk';
 import { wordsOf } from './who';
 import type { Message } from '../../types';
 
@@ -29,11 +31,19 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
     };
   }, []);
   const answered = message.reply_to && talk.quote(message.reply_to).value;
+  const text = message.type === 'text';
+  const own = text && message.sender_id === talk.store.who.user_id;
   const items: MenuItem[] = [
-    { label: 'Reply', icon: 'reply', onSelect: () => (talk.reply.value = message) },
+    ...(isNews(message) ? [{ label: 'Reply', icon: 'reply' as const, onSelect: () => (talk.reply.value = message) }] : []),
     ...(answered ? [{ label: 'Go to what it replies to', icon: 'up' as const, onSelect: () => void talk.goTo(answered.room_seq) }] : []),
-    { label: 'Copy text', icon: 'copy', onSelect: () => void copy(wordsOf(message)) },
+    ...(isNews(message) ? [{ label: 'Copy text', icon: 'copy' as const, onSelect: () => void copy(wordsOf(message)) }] : []),
     { label: 'Details and receipt', icon: 'check', onSelect: () => (talk.details.value = message) },
+    ...(text ? [{ label: t('talk.react'), icon: 'smile' as const, onSelect: () => (talk.picking.value = message) }] : []),
+    ...(message.thread ? [] : [{ label: t('talk.thread'), icon: 'room' as const, onSelect: () => talk.openThread(message) }]),
+    { label: t('talk.link'), icon: 'link', onSelect: () => void copy(location.origin + linkTo(message)) },
+    ...(text ? [{ label: t(message.pinned ? 'talk.unpin' : 'talk.pin'), icon: 'pin' as const, onSelect: () => talk.pin(message, !message.pinned) }] : []),
+    ...(own ? [{ label: t('talk.edit'), icon: 'edit' as const, onSelect: () => (talk.editing.value = message) }] : []),
+    ...(own ? [{ label: t('talk.delete'), icon: 'trash' as const, danger: true, onSelect: () => void talk.remove(message) }] : []),
   ];
   return (
     <dialog

@@ -9,23 +9,29 @@ import { Icon } from '../../ui/Icon';
 import { memo } from '../../ui/memo';
 import { Row } from '../../ui/Row';
 import { rich, t, type Key } from '../../words';
+import { isMuted } from '../../notify/mine';
+import { Button } from '../../ui/Button';
 import { orLeft } from '../Person';
+import { asked } from '../rooms/asked';
 import { whoIs, wordsOf } from './who';
 
 export const RoomRow = memo(function RoomRow({ room, current }: { room: RoomView; current: boolean }) {
   const { unread, mentions, last_message: last } = room;
+  const muted = isMuted(room.room_id);
   return (
     <Row
       within
       to={`/ui/rooms/${room.room_id}`}
       current={current}
       start={<Avatar id={room.room_id} name={room.name} />}
-      title={<span class={unread > 0 ? 'unread' : undefined}>{room.name}</span>}
+      title={<span class={muted ? 'muted' : unread > 0 ? 'unread' : undefined}>{room.name}</span>}
+      end={room.member ? <Button kind="quiet" icon="more" label={t('rooms.menu', { name: room.name })} aria-haspopup="dialog" onClick={() => (asked.value = room.room_id)} /> : undefined}
       sub={room.member ? <Preview room={room} current={current} /> : t('rooms.open')}
       meta={
         <>
           {last && <Time at={last.sent_at} />}
-          {mentions > 0 ? <Count n={mentions} kind="mention" says="rooms.mentions" /> : unread > 0 && <Count n={unread} kind="accent" says="rooms.unread" />}
+          {muted && <span class="hidden">{t('rooms.muted')}</span>}
+          {mentions > 0 ? <Count n={mentions} kind="mention" says="rooms.mentions" /> : unread > 0 && !muted && <Count n={unread} kind="accent" says="rooms.unread" />}
         </>
       }
     />

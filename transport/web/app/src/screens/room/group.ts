@@ -1,6 +1,7 @@
 // How rows follow one another: which begin a day, and which belong together.
 
 import { me } from '../../session';
+import { isDeleted } from '../../store/entries';
 import type { Item } from '../../store/messages';
 import { sameDay } from '../../time';
 import type { ImportedFrom } from '../../types';
@@ -20,7 +21,7 @@ export const timeOf = (item: Item) => item.message?.sent_at ?? new Date(item.out
 export const senderOf = (item: Item) => item.message?.sender_id ?? me.value?.identity.user_id ?? '';
 
 // isLine tells what is shown as a line from messages of somebody.
-export const isLine = ({ message }: Item) => message !== null && message.type !== 'text';
+export const isLine = ({ message }: Item) => message !== null && message.type !== 'text' && !isDeleted(message);
 
 // placeOf is the place of a row among its neighbours. A line drawn at the room_seq
 // divider parts groups too.

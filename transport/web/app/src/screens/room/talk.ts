@@ -2,10 +2,15 @@
 // them is replied to, looked at, or on its way into view.
 
 import { signal, type Signal } from '@preact/signals';
+import type { Also } from '../../store/outbox';
 import type { Store } from '../../store/sync';
 import type { Item } from '../../store/messages';
 import type { RoomView } from '../../store/rooms';
+import { go } from '../../router';
+import { seqOf } from '../../store/history';
 import type { Message } from '../../types';
+import { ask } from '../../ui/Dialog';
+import { t } from '../../words';
 
 // end is the target of a jump to the newest message.
 export const end = Symbol('end');
@@ -16,12 +21,24 @@ const patience = 200;
 // glow is how long a message stays marked that one has jumped to, in ms.
 const glow = 2000;
 
+const roomOf = ({ room_id }: Message) => `/ui/rooms/${encodeURIComponent(room_id)}`;
+
+export const threadOf = (message: Message) => `${roomOf(message)}/thread/${encodeURIComponent(message.msg_id)}`;
+
+// linkTo is where a message opens by itself.
+export const linkTo = (message: Message) => `${roomOf(message)}?message=${encodeURIComponent(message.msg_id)}`;
+
 const firstNew = (room: RoomView) => Math.max(room.read_seq + 1, room.available_from);
 
 export class Talk {
   readonly window;
   readonly reply = signal<Message | null>(null);
   readonly details = signal<Message | null>(null);
+  // picking and editing are the messages that one reacts to and edits, and versions the one whose texts
+  // are shown.
+  readonly picking = signal<Message | null>(null);
+  readonly editing = signal<Message | null>(null);
+  readonly versions = signal<Message | null>(null);
   // menu is open for a message, at a point of the screen.
   readonly menu = signal<{ message: Message; x: number; y: number } | null>(null);
   // divider is the room_seq from which on all is new, 0 for none.
@@ -36,8 +53,13 @@ export class Talk {
   constructor(
     readonly store: Store,
     readonly roomId: string,
+    at = '', // the msg_id of a message to begin at
   ) {
     this.window = store.open(roomId);
+    if (seqOf(at) > 0) {
+      void this.goTo(seqOf(at));
+      return;
+    }
     const room = store.rooms.get(roomId);
     if (!room || room.unread === 0) return;
     this.divider.value = firstNew(room);
@@ -74,11 +96,47 @@ export class Talk {
     this.target.value = end;
   }
 
-  send(text: string) {
-    void this.store.send(this.roomId, text, this.reply.value?.msg_id ?? null);
+  send(text: string, also?: Also) {
+    void this.store.send(this.roomId, text, this.reply.value?.msg_id ?? null, also);
     this.reply.value = null;
     this.divider.value = 0;
     void this.toEnd();
+  }
+
+  // mine is one's own reaction by a key.
+  mine(message: Message, key: string): string | undefined {
+    return message.reactions?.find((r) => r.key === key)?.by.find(({ user_id }) => user_id === this.store.who.user_id)?.entry_id;
+  }
+
+  // react adds one's reaction, or takes it back.
+  react(message: Message, key: string) {
+    const mine = this.mine(message, key);
+    void this.store.act(this.roomId, mine ? { type: 'redaction', target: mine } : { type: 'reaction', target: message.msg_id, key });
+  }
+
+  edit(message: Message, text: string): Promise<void> {
+    return this.store.act(this.roomId, { type: 'edit', target: message.msg_id, text, ...(message.body.mentions && { mentions: message.body.mentions }) });
+  }
+
+  // editLast opens one's newest message in view for editing, and tells whether there is one.
+  editLast(): boolean {
+    const last = this.window.items.value.findLast(({ message }) => message?.type === 'text' && message.sender_id === this.store.who.user_id);
+    if (last?.message) this.editing.value = last.message;
+    return last !== undefined;
+  }
+
+  pin(message: Message, pinned: boolean) {
+    void this.store.act(this.roomId, { type: 'pin', target: message.msg_id, pinned });
+  }
+
+  // remove deletes a message for good, once the person has agreed.
+  async remove(message: Message): Promise<void> {
+    const yes = await ask({ title: t('talk.delete.title'), text: t('talk.delete.text'), action: t('talk.delete'), danger: true });
+    if (yes) await this.store.act(this.roomId, { type: 'redaction', target: message.msg_id });
+  }
+
+  openThread(message: Message) {
+    go(threadOf(message));
   }
 
   // read notes how far one has read, as far as the row.

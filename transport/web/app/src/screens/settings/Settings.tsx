@@ -53,6 +53,11 @@ export default function Settings() {
       {identity.unproven && <Prove email={identity.email ?? ''} />}
       <Passkeys />
       <Sessions />
+      <Section title={t('notify.title')}>
+        <p>
+          {t('notify.text')} <Link to="/ui/settings/notifications">{t('notify.to')}</Link>
+        </p>
+      </Section>
       <Section title={t('settings.agents')}>
         <p>
           {t('settings.agents.text')} <Link to="/ui/agents">{t(isOwner.value ? 'settings.agents.all' : 'settings.agents.own')}</Link>

@@ -1,0 +1,16 @@
+// take takes files up for the message that is being written in a room.
+
+import { t } from '../../../words';
+import { toast } from '../../../ui/Toast';
+import type { Talk } from '../talk';
+
+// most is how many files a message may carry.
+const most = 10;
+
+export function take(talk: Talk, files: readonly File[]) {
+  const { uploads } = talk.store;
+  const there = uploads.all.peek().filter((u) => u.room_id === talk.roomId && !u.message).length;
+  const taken = files.slice(0, Math.max(0, most - there));
+  if (taken.length < files.length) toast(t('write.most', { n: most }), { kind: 'bad' });
+  if (taken.length > 0) void uploads.add(talk.roomId, taken);
+}

@@ -1,1 +1,0 @@
-import{F as e,T as t}from"./index-D1azyD5d.js";import{n,s as r}from"./Icon-BdNmXs6J.js";function i(){return n(t,{title:r(`confirm.done`),above:`/ui/more`,children:n(e,{icon:`key`,title:r(`confirm.thanks`),children:n(`p`,{children:r(`confirm.back`)})})})}export{i as default};

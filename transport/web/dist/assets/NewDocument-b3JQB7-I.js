@@ -1,1 +1,0 @@
-import{R as e,z as t}from"./index-D1azyD5d.js";/* empty css                  */import{t as n}from"./Editor-DngDeRzH.js";import{n as r}from"./Icon-BdNmXs6J.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return r(n,{w:i,above:a,onCancel:()=>e(a),onSaved:({document:e})=>t(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

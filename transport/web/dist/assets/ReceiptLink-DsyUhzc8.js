@@ -1,1 +1,0 @@
-import{L as e}from"./index-D1azyD5d.js";import{n as t,t as n}from"./Icon-BdNmXs6J.js";function r({of:r,what:i=`Receipt`}){return t(e,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[t(n,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

@@ -1,1 +1,0 @@
-import{g as e,v as t,w as n}from"./Icon-BdNmXs6J.js";var r=e=>t(`/api/tenant/members`,{signal:e}),i=(t,r)=>n(e`/api/tenant/members/${t}`,{name:r});export{i as n,r as t};

@@ -1,1 +1,0 @@
-import{m as e,s as t}from"./Icon-BdNmXs6J.js";function n(n){if(n instanceof e&&n.code===`offline`)return t(`app.unreachable`);if(!(n instanceof Error))return t(`do.failed`);let r=n.message;return r.charAt(0).toUpperCase()+r.slice(1)}export{n as t};
