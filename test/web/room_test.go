@@ -34,10 +34,8 @@ type bubble struct {
 }
 
 const bubblesOf = `[...document.querySelectorAll('[role=log] [role=article]')].map((a) => {
-	const words = a.querySelector('.prose').cloneNode(true);
-	words.querySelector('.meta')?.remove();
 	return {
-		Text: words.textContent,
+		Text: a.querySelector('.prose, .gone').textContent,
 		Receipt: (a.querySelector('button[aria-label^="Receipt"]')?.getAttribute('aria-label') ?? '').replace(/\D/g, ''),
 		Mine: a.getAttribute('aria-label').startsWith('You, '),
 	};

@@ -35,6 +35,8 @@ export function Bubble({ item, talk, first, last }: Props) {
   const { message, outgoing } = item;
   const who = whoIs(senderOf(item));
   const was = message?.imported_from;
+  const caller = who.mine ? t('talk.self') : who.name;
+  const named = was ? t('talk.imported', { who: caller, was: wasName(was) }) : caller;
   const text = message ? wordsOf(message) : outgoing!.text;
   const gone = message && isDeleted(message);
   const forMe = !who.mine && message?.body.mentions?.some((id) => id === '@room' || id === talk.store.who.user_id);
@@ -58,7 +60,7 @@ export function Bubble({ item, talk, first, last }: Props) {
           ref={bubble}
           role="article"
           tabIndex={-1}
-          aria-label={`${who.mine ? 'You' : who.name}${was ? ` (imported, was ${wasName(was)})` : ''}, ${clock(timeOf(item))}: ${gone ? t('talk.deleted', { who: whoDeleted(message) }) : oneLine(text.slice(0, 300))}`}
+          aria-label={t('talk.said', { who: named, at: clock(timeOf(item)), text: gone ? t('talk.deleted', { who: whoDeleted(message) }) : oneLine(text.slice(0, 300)) })}
           aria-haspopup={message ? 'menu' : undefined}
           {...hold}
           onKeyDown={(e) => {
@@ -158,27 +160,34 @@ function Way({ outgoing }: { outgoing: Outgoing }) {
   return (
     <span class="way">
       <Icon name={failed ? 'warning' : 'clock'} size={14} />
-      <span class="hidden">{failed ? 'Not sent' : 'On its way'}</span>
+      <span class="hidden">{t(failed ? 'talk.unsent' : 'talk.sending')}</span>
     </span>
   );
 }
 
 // whyNot says in words for people what the server refuses a message for.
-const whyNot: Record<string, string> = {
-  not_a_member: 'you aren’t in this room any more',
-  too_large: 'it is too long for this room',
-  forbidden: 'nobody may write here now',
-};
+function whyNot({ code, message }: { code: string; message: string }): string {
+  switch (code) {
+    case 'not_a_member':
+      return t('talk.why.left');
+    case 'too_large':
+      return t('talk.why.long');
+    case 'forbidden':
+      return t('talk.why.closed');
+    default:
+      return message;
+  }
+}
 
 function Failure({ outgoing, talk }: { outgoing: Outgoing; talk: Talk }) {
   return (
     <div class="failure">
-      <p>Not sent: {outgoing.error && (whyNot[outgoing.error.code] ?? outgoing.error.message)}</p>
+      <p>{t('talk.unsent.why', { why: outgoing.error ? whyNot(outgoing.error) : '' })}</p>
       <Button kind="quiet" icon="refresh" onClick={() => void talk.store.retry(outgoing.id)}>
-        Try again
+        {t('do.retry')}
       </Button>
       <Button kind="quiet" icon="trash" onClick={() => void talk.store.discard(outgoing.id)}>
-        Delete
+        {t('talk.delete')}
       </Button>
     </div>
   );
@@ -190,8 +199,8 @@ function Tools({ message, talk, onMore }: { message: Message; talk: Talk; onMore
     <div class="tools">
       {message.type === 'text' && <Button kind="quiet" icon="smile" label={t('talk.react')} tabIndex={-1} onClick={() => (talk.picking.value = message)} />}
       {isNews(message) && <Button kind="quiet" icon="room" label={t('talk.thread')} tabIndex={-1} onClick={() => talk.openThread(message)} />}
-      <Button kind="quiet" icon="reply" label="Reply" tabIndex={-1} onClick={() => (talk.reply.value = message)} />
-      <Button kind="quiet" icon="more" label="More" tabIndex={-1} onClick={(e) => onMore(e.clientX, e.clientY)} />
+      <Button kind="quiet" icon="reply" label={t('talk.reply')} tabIndex={-1} onClick={() => (talk.reply.value = message)} />
+      <Button kind="quiet" icon="more" label={t('talk.more')} tabIndex={-1} onClick={(e) => onMore(e.clientX, e.clientY)} />
     </div>
   );
 }

@@ -2,14 +2,14 @@
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { TargetedKeyboardEvent } from 'preact';
-import { go, place } from '../../router';
+import { go } from '../../router';
 import type { RoomView } from '../../store/rooms';
 import type { Store } from '../../store/sync';
 import { count } from '../../text';
 import { Button } from '../../ui/Button';
 import { lazy } from '../../ui/lazy';
 import { Screen } from '../../ui/Screen';
-import { useJump } from '../rooms/jump';
+import { linked, useJump } from '../rooms/jump';
 import { useLine } from '../line';
 import { Composer } from './Composer';
 import { useFacts } from './facts';
@@ -29,7 +29,7 @@ const MessageDetails = lazy(() => import('./MessageDetails'));
 const most = 8000;
 
 export function Conversation({ store, room }: { store: Store; room: RoomView }) {
-  const talk = useMemo(() => new Talk(store, room.room_id, place.peek().query.get('message') ?? ''), [store, room.room_id]);
+  const talk = useMemo(() => new Talk(store, room.room_id, linked() > 0), [store, room.room_id]);
   const input = useRef<HTMLTextAreaElement>(null);
   const facts = useFacts(store, room);
   const line = useLine(store);

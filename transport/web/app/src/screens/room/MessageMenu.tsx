@@ -5,7 +5,8 @@ import { MenuItems, type MenuItem } from '../../ui/Menu';
 import { failed, toast } from '../../ui/Toast';
 import { isNews } from '../../store/entries';
 import { t } from '../../words';
-import { linkTo, type Talk } from './talk';
+import { linkTo } from '../rooms/jump';
+import type { Talk } from './talk';
 import { wordsOf } from './who';
 import type { Message } from '../../types';
 
@@ -34,11 +35,13 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
   const text = message.type === 'text';
   const own = text && message.sender_id === talk.store.who.user_id;
   const items: MenuItem[] = [
-    ...(isNews(message) ? [{ label: 'Reply', icon: 'reply' as const, onSelect: () => (talk.reply.value = message) }] : []),
-    ...(answered ? [{ label: 'Go to what it replies to', icon: 'up' as const, onSelect: () => void talk.goTo(answered.room_seq) }] : []),
-    ...(isNews(message) ? [{ label: 'Copy text', icon: 'copy' as const, onSelect: () => void copy(wordsOf(message)) }] : []),
-    { label: 'Details and receipt', icon: 'check', onSelect: () => (talk.details.value = message) },
+    ...(isNews(message) ? [{ label: t('talk.reply'), icon: 'reply' as const, onSelect: () => (talk.reply.value = message) }] : []),
+    ...(answered ? [{ label: t('talk.answered'), icon: 'up' as const, onSelect: () => void talk.goTo(answered.room_seq) }] : []),
+    ...(isNews(message) ? [{ label: t('talk.copy'), icon: 'copy' as const, onSelect: () => void copy(wordsOf(message)) }] : []),
+    { label: t('talk.details'), icon: 'check', onSelect: () => (talk.details.value = message) },
     ...(text ? [{ label: t('talk.react'), icon: 'smile' as const, onSelect: () => (talk.picking.value = message) }] : []),
+    ...(message.reactions ?? []).map(({ key, count }) => ({ label: t('talk.reaction', { key, n: count }), icon: 'smile' as const, onSelect: () => talk.react(message, key) })),
+    ...(message.edited ? [{ label: t('talk.before'), icon: 'clock' as const, onSelect: () => (talk.versions.value = message) }] : []),
     ...(message.thread ? [] : [{ label: t('talk.thread'), icon: 'room' as const, onSelect: () => talk.openThread(message) }]),
     { label: t('talk.link'), icon: 'link', onSelect: () => void copy(location.origin + linkTo(message)) },
     ...(text ? [{ label: t(message.pinned ? 'talk.unpin' : 'talk.pin'), icon: 'pin' as const, onSelect: () => talk.pin(message, !message.pinned) }] : []),
@@ -49,7 +52,7 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
     <dialog
       ref={box}
       class="menu context"
-      aria-label="Message"
+      aria-label={t('talk.message')}
       onCancel={(e) => {
         e.preventDefault();
         close();
@@ -62,7 +65,7 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
       }}
       onContextMenu={(e) => e.preventDefault()}
     >
-      <MenuItems label="Message" items={items} onClose={close} onTab={close} />
+      <MenuItems label={t('talk.message')} items={items} onClose={close} onTab={close} />
     </dialog>
   );
 }
@@ -78,8 +81,8 @@ function place(dialog: HTMLElement, x: number, y: number) {
 export async function copy(text: string) {
   try {
     await navigator.clipboard.writeText(text);
-    toast('Copied');
+    toast(t('do.copied'));
   } catch {
-    failed(new Error('this browser doesn’t let pages copy here: select the text instead'));
+    failed(new Error(t('do.copy.failed')));
   }
 }

@@ -9,6 +9,7 @@ import { memo } from '../../ui/memo';
 import { isLine, type Place } from './group';
 import type { Talk } from './talk';
 import { wordsOf } from './who';
+import { t } from '../../words';
 
 interface Props extends Place {
   item: Item;
@@ -30,7 +31,7 @@ export const MessageRow = memo(function MessageRow({ item, talk, day, first, las
       )}
       {fresh && (
         <p class="fresh">
-          <span>New</span>
+          <span>{t('talk.new')}</span>
         </p>
       )}
       {message && isLine(item) ? (

@@ -4,9 +4,9 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { touch } from '../../device';
-import { number } from '../../text';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
+import { t } from '../../words';
 import type { Talk } from './talk';
 
 const key = 'ubl.knows-receipts';
@@ -29,10 +29,10 @@ export function ReceiptHint({ talk }: { talk: Talk }) {
   return (
     <p class="receipt-hint" role="status">
       <span>
-        <Icon name="check" size={16} /> {number(own.message.receipt.seq)} is your message’s receipt: {touch ? 'tap' : 'click'} it to check it.
+        <Icon name="check" size={16} /> {t(touch ? 'hint.touch' : 'hint.pointer')}
       </span>
       <Button kind="quiet" onClick={learn}>
-        Got it
+        {t('hint.known')}
       </Button>
     </p>
   );

@@ -16,6 +16,8 @@ import { Screen } from '../../ui/Screen';
 import { Spinner } from '../../ui/Spinner';
 import { useLoad } from '../../ui/useLoad';
 import { t } from '../../words';
+import Attached from './files/Attached';
+import { Said } from './Said';
 import { whoIs, wordsOf } from './who';
 
 interface Page {
@@ -71,9 +73,10 @@ function One({ message }: { message: Message }) {
             <Time at={message.sent_at} as="clock" /> {message.edited && t('talk.edited')}
           </span>
         </p>
-        <p class={isDeleted(message) ? 'prose soft' : 'prose'} dir="auto">
-          {isDeleted(message) ? t('versions.gone') : wordsOf(message)}
-        </p>
+        <div class={isDeleted(message) ? 'prose soft' : 'prose'} dir="auto">
+          {isDeleted(message) ? t('versions.gone') : <Said text={wordsOf(message)} mentions={message.body.mentions} />}
+        </div>
+        {message.attachments.length > 0 && <Attached files={message.attachments} room={message.room_id} />}
       </div>
     </article>
   );

@@ -12,7 +12,7 @@ import type { Talk } from './talk';
 export default function Versions({ talk, message }: { talk: Talk; message: Message }) {
   const { data, problem, reload } = useLoad(() => talk.store.versions(message), [message.msg_id, message.edited?.room_seq]);
   return (
-    <Dialog title={t('versions.title')} onClose={() => (talk.versions.value = null)}>
+    <Dialog title={t('talk.before')} onClose={() => (talk.versions.value = null)}>
       {!data && (problem ? <Failed problem={problem} onRetry={reload} /> : <Spinner />)}
       {data && (
         <ol class="versions">

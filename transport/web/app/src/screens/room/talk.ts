@@ -7,7 +7,6 @@ import type { Store } from '../../store/sync';
 import type { Item } from '../../store/messages';
 import type { RoomView } from '../../store/rooms';
 import { go } from '../../router';
-import { seqOf } from '../../store/history';
 import type { Message } from '../../types';
 import { ask } from '../../ui/Dialog';
 import { t } from '../../words';
@@ -24,9 +23,6 @@ const glow = 2000;
 const roomOf = ({ room_id }: Message) => `/ui/rooms/${encodeURIComponent(room_id)}`;
 
 export const threadOf = (message: Message) => `${roomOf(message)}/thread/${encodeURIComponent(message.msg_id)}`;
-
-// linkTo is where a message opens by itself.
-export const linkTo = (message: Message) => `${roomOf(message)}?message=${encodeURIComponent(message.msg_id)}`;
 
 const firstNew = (room: RoomView) => Math.max(room.read_seq + 1, room.available_from);
 
@@ -53,17 +49,13 @@ export class Talk {
   constructor(
     readonly store: Store,
     readonly roomId: string,
-    at = '', // the msg_id of a message to begin at
+    linked: boolean, // a link says which message to begin at
   ) {
     this.window = store.open(roomId);
-    if (seqOf(at) > 0) {
-      void this.goTo(seqOf(at));
-      return;
-    }
     const room = store.rooms.get(roomId);
     if (!room || room.unread === 0) return;
     this.divider.value = firstNew(room);
-    if (room.unread <= patience) void this.goTo(firstNew(room), false);
+    if (room.unread <= patience && !linked) void this.goTo(firstNew(room), false);
   }
 
   // quote is the message with that id: undefined while it is looked for, null where

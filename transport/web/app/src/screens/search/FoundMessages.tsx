@@ -16,6 +16,7 @@ import { nameFor } from '../Person';
 import { whoIs } from '../room/who';
 import { rich, t } from '../../words';
 import { findKept } from './kept';
+import { linkTo } from '../rooms/jump';
 import { askedOf, partsOf, type Wanted } from './query';
 
 interface Found {
@@ -90,7 +91,7 @@ function Hit({ hit }: { hit: MessageHit }) {
   const { place, author_id: by } = hit;
   return (
     <Row
-      to={`/ui/rooms/${place.room_id}?at=${place.room_seq}`}
+      to={linkTo(place)}
       start={<Avatar id={by} name={nameFor(by)} icon={whoIs(by).agent ? 'tool' : undefined} />}
       title={nameFor(by)}
       meta={

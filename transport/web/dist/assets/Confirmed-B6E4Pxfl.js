@@ -1,1 +1,0 @@
-import{C as e,P as t}from"./index-BpSWJJpv.js";import{o as n,t as r}from"./jsxRuntime-BOmeHn5F.js";function i(){return r(e,{title:n(`confirm.done`),above:`/ui/more`,children:r(t,{icon:`key`,title:n(`confirm.thanks`),children:r(`p`,{children:n(`confirm.back`)})})})}export{i as default};

@@ -1,1 +1,0 @@
-import{L as e,R as t}from"./index-BpSWJJpv.js";/* empty css                  */import{t as n}from"./Editor-CL5xlW7O.js";import{t as r}from"./jsxRuntime-BOmeHn5F.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return r(n,{w:i,above:a,onCancel:()=>e(a),onSaved:({document:e})=>t(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

@@ -1,1 +1,0 @@
-import{I as e}from"./index-BpSWJJpv.js";import{t}from"./Icon-D7xp66ZJ.js";import{t as n}from"./jsxRuntime-BOmeHn5F.js";function r({of:r,what:i=`Receipt`}){return n(e,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[n(t,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};
