@@ -1,1 +1,0 @@
-import{I as e,T as t}from"./index-7pHrCLHq.js";import{o as n,t as r}from"./jsxRuntime-CdGt-Hyy.js";function i(){return r(t,{title:n(`confirm.done`),above:`/ui/more`,children:r(e,{icon:`key`,title:n(`confirm.thanks`),children:r(`p`,{children:n(`confirm.back`)})})})}export{i as default};

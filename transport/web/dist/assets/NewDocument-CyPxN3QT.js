@@ -1,1 +1,0 @@
-import{n as e,r as t}from"./router-DxjBuAxe.js";/* empty css                  */import{t as n}from"./Editor-Dr5BybAh.js";import{t as r}from"./jsxRuntime-CdGt-Hyy.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return r(n,{w:i,above:a,onCancel:()=>e(a),onSaved:({document:e})=>t(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

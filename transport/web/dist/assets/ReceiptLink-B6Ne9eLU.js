@@ -1,1 +1,0 @@
-import{t as e}from"./router-DxjBuAxe.js";import{t}from"./Icon-D1ysy1Ot.js";import{t as n}from"./jsxRuntime-CdGt-Hyy.js";function r({of:r,what:i=`Receipt`}){return n(e,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[n(t,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

@@ -1,1 +1,0 @@
-import{a as e,d as t,r as n}from"./api-CPjz0gcM.js";var r=t=>e(`/api/tenant/members`,{signal:t}),i=(e,r)=>t(n`/api/tenant/members/${e}`,{name:r});export{i as n,r as t};

@@ -1,1 +1,0 @@
-import{p as e,r as t,s as n}from"./api-CPjz0gcM.js";import{r}from"./router-DxjBuAxe.js";import{i}from"./store-hD4ogzOH.js";async function a(t){let{room:a}=await e(`/api/dms`,{with:t},{key:n()});await i.value?.refresh(),r(`/ui/rooms/${a.room_id}`)}async function o(n){await e(t`/api/rooms/${n}/leave`),await i.value?.refresh()}export{a as n,o as t};

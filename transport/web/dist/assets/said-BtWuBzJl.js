@@ -1,1 +1,0 @@
-import{t as e}from"./api-CPjz0gcM.js";import{o as t}from"./jsxRuntime-CdGt-Hyy.js";function n(n){if(n instanceof e&&n.code===`offline`)return t(`app.unreachable`);if(!(n instanceof Error))return t(`do.failed`);let r=n.message;return r.charAt(0).toUpperCase()+r.slice(1)}export{n as t};
