@@ -79,6 +79,14 @@ type (
 	// ListFormer lists those who were members and have left or were removed. Members.
 	// Answers []FormerMember, by user id.
 	ListFormer struct{ Who Identity }
+	// SetPresent says that the caller is there, for [PresentFor], or is not any more. It is not
+	// kept: no receipt, no record. Members that are people. Answers *Presence.
+	SetPresent struct {
+		Who     Identity
+		Present bool
+	}
+	// ListPresent lists who is there. Members. Answers []Presence, by user id.
+	ListPresent struct{ Who Identity }
 	// FindMember looks a member up by id or, where that is empty, by address; one whose
 	// address is unproven is found by id only. Members. Answers *Member.
 	FindMember struct {
@@ -350,6 +358,12 @@ func (ListMembers) Cost() int { return 0 }
 // Cost is 0: it reads.
 func (ListFormer) Cost() int { return 0 }
 
+// Cost is 0: it writes nothing.
+func (SetPresent) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ListPresent) Cost() int { return 0 }
+
 // Cost is 0: it reads.
 func (FindMember) Cost() int { return 0 }
 
@@ -480,3 +494,13 @@ const (
 	// payload is {"tool":…}, or {} for several. Portals tell it, too.
 	EventToolsChanged = "tools.changed"
 )
+
+// PresentFor is how long somebody counts as present after they said so last. Who is there says
+// so each minute.
+const PresentFor = 150 * time.Second
+
+// Presence is that a person of the tenant is there, until then. Before now says that they aren't.
+type Presence struct {
+	UserID UserID `json:"user_id"`
+	Until  Time   `json:"until"`
+}

@@ -42,7 +42,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 		Commands: []ubl.Command{
 			ubl.Enter{}, ubl.GetTenant{}, ubl.GetContainer{}, ubl.SetDefaults{}, ubl.GetAgreement{}, ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{}, ubl.EndAgreement{},
 			ubl.ListRooms{}, ubl.CreateRoom{}, ubl.OpenDirect{}, ubl.SweepRooms{}, ubl.NameHeir{}, ubl.ListSealed{},
-			ubl.ListMembers{}, ubl.ListFormer{}, ubl.FindMember{}, ubl.SetTenantMember{}, ubl.RemoveTenantMember{}, ubl.ProveMember{},
+			ubl.ListMembers{}, ubl.ListFormer{}, ubl.SetPresent{}, ubl.ListPresent{}, ubl.FindMember{}, ubl.SetTenantMember{}, ubl.RemoveTenantMember{}, ubl.ProveMember{},
 			ubl.CreateServiceToken{}, ubl.RenewServiceToken{}, ubl.RevokeServiceToken{}, ubl.ListServiceTokens{}, ubl.CheckServiceToken{},
 			ubl.SetMandate{}, ubl.ConnectAgent{}, ubl.RedeemAgentCode{}, ubl.RefreshAgent{}, ubl.RevokeAgent{}, ubl.CheckAgent{},
 			ubl.AdmitToken{}, ubl.RevokeToken{}, ubl.ListTokens{}, ubl.RevokeTokens{}, ubl.EndSignIns{}, ubl.OfferLink{}, ubl.FindLink{},
@@ -55,7 +55,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 		},
 		Answers: []any{
 			(*ubl.Entered)(nil), (*ubl.Tenant)(nil), (*ubl.AgreementView)(nil), []ubl.RoomEntry(nil), (*ubl.RoomSummary)(nil), []ubl.SealedPlace(nil),
-			(*ubl.Member)(nil), []ubl.Member(nil), []ubl.FormerMember(nil),
+			(*ubl.Member)(nil), []ubl.Member(nil), []ubl.FormerMember(nil), (*ubl.Presence)(nil), []ubl.Presence(nil),
 			(*ubl.ServiceToken)(nil), []ubl.ServiceToken(nil), (*ubl.ServiceCaller)(nil), (*ubl.ServiceRenewed)(nil),
 			(*ubl.Identity)(nil), 0, []ubl.PlatformToken(nil), (*ubl.OneTimeLink)(nil), (*ubl.Home)(nil), (*ubl.Standing)(nil),
 			(*ubl.Invitation)(nil), []*ubl.Invitation(nil), (*ubl.DomainClaim)(nil), []ubl.DomainClaim(nil),

@@ -19,10 +19,11 @@ type Tenant struct {
 	// greeted holds the users whom the tenant's rooms have welcomed. It is no
 	// state: asking once more changes nothing.
 	greeted sync.Map
+	present presence
 }
 
 func open(ctx context.Context, kind *actors.Kind[State, event], with makers, read ubl.Reader, env actors.Env) (*Tenant, error) {
-	x := &Tenant{makers: with, id: env.Name.Group().Tenant}
+	x := &Tenant{makers: with, id: env.Name.Group().Tenant, present: presence{}}
 	if !x.id.Valid() {
 		return nil, errNotHere()
 	}
@@ -99,6 +100,10 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.listMembers(t, c)
 	case ubl.ListFormer:
 		x.listFormer(t, c)
+	case ubl.SetPresent:
+		x.setPresent(t, c)
+	case ubl.ListPresent:
+		x.listPresent(t, c)
 	case ubl.FindMember:
 		m, err := x.State.findMember(c)
 		t.Answer(err, func() any { return &m })

@@ -303,6 +303,10 @@ func (w *world) manageMembers() {
 	if sealed := must[[]ubl.SealedPlace](w.forwarder, w.tenant, ubl.ListSealed{Who: w.ana}); len(sealed) != 1 || sealed[0].ID != string(alone.RoomID) {
 		w.t.Errorf("sealed are %+v", sealed)
 	}
+	must[*ubl.Presence](w.forwarder, w.tenant, ubl.SetPresent{Who: w.ana, Present: true})
+	if present := must[[]ubl.Presence](w.forwarder, w.tenant, ubl.ListPresent{Who: w.ana}); len(present) != 1 || present[0].UserID != w.ana.UserID {
+		w.t.Errorf("present are %+v", present)
+	}
 	if former := must[[]ubl.FormerMember](w.forwarder, w.tenant, ubl.ListFormer{Who: w.ana}); len(former) != 1 || former[0].UserID != w.bob.UserID {
 		w.t.Errorf("former members are %+v", former)
 	}

@@ -111,7 +111,7 @@ func TestNamesOfTools(t *testing.T) {
 	// comes before its act.
 	dids := append(everyAct(), "portal.discover", "portal.server.disconnect", "office.upload.begin", "office.upload.end",
 		"messenger.upload", "messenger.mark_read", // how far one has read is one's own
-		"messenger.typing") // it passes
+		"messenger.typing", "tenant.member.present") // they pass
 	for _, act := range newServer(t, families.All.Offers()...).api.Acts() {
 		first, _, dotted := strings.Cut(act.Name, ".")
 		if !ubl.ValidToolName(act.Name) || !dotted || ubl.ValidServerID(first) {

@@ -29,6 +29,7 @@ var bodies = map[string]string{
 	"PATCH /api/rooms/{roomId}/about":                    `{"topic":"All about the launch"}`,
 	"PATCH /api/rooms/{roomId}/policy":                   `{"retention_days":30}`,
 	"POST /api/rooms/{roomId}/read":                      `{"read_seq":41}`,
+	"POST /api/me/presence":                              `{"present":true}`,
 	"POST /api/rooms/{roomId}/typing":                    `{"typing":true}`,
 	"POST /api/rooms/{roomId}/members":                   `{"user_id":"u:bob"}`,
 	"PATCH /api/rooms/{roomId}/members/{userId}":         `{"role":"owner"}`,

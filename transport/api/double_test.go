@@ -183,6 +183,10 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		return slices.DeleteFunc([]ubl.Member{owner, member}, func(m ubl.Member) bool {
 			return len(c.Only) > 0 && !slices.Contains(c.Only, m.UserID)
 		}), nil
+	case ubl.SetPresent:
+		return &ubl.Presence{UserID: "u:ana", Until: now.Add(ubl.PresentFor)}, nil
+	case ubl.ListPresent:
+		return []ubl.Presence{{UserID: "u:ana", Until: now.Add(ubl.PresentFor)}, {UserID: "u:bob", Until: now.Add(time.Minute)}}, nil
 	case ubl.ListFormer:
 		return []ubl.FormerMember{{UserID: "u:cem", Name: "Cem", Alike: true}, {UserID: "u:dora"}}, nil
 	case ubl.FindMember:

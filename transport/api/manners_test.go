@@ -21,7 +21,7 @@ import (
 // listed names, for each operation whose answer has a list of things, the list. Those without
 // pages say why.
 var listed = map[string]string{
-	"list-tenant-members": "members", "list-members": "members", "list-container-members": "members", "list-rooms": "rooms",
+	"list-tenant-members": "members", "list-present": "present", "list-members": "members", "list-container-members": "members", "list-rooms": "rooms",
 	"list-agreements": "agreements", "list-sealed": "sealed", "list-invitations": "invitations", "list-domains": "domains",
 	"list-service-tokens": "service_tokens", "list-tokens": "tokens", "list-passkeys": "passkeys", "list-dead-letters": "dead_letters",
 	"list-kinds": "kinds", "list-containers": "containers", "list-workspaces": "workspaces", "list-documents": "documents",

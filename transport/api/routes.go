@@ -35,6 +35,10 @@ func (a *API) tenantRoutes() {
 		summary: "Change the defaults of rooms to come", more: "Owners of the tenant."}, a.setDefaults)
 	handle(a, operation{method: "GET", path: "/tenant/members", id: "list-tenant-members", tool: "tenant.member.list", tag: "tenant", answers: "ubl.api.members.v1",
 		summary: "The tenant's members"}, a.listTenantMembers)
+	handle(a, operation{method: "POST", path: "/me/presence", id: "set-presence", asks: nothing, counts: ubl.Sends, tool: "tenant.member.present", tag: "tenant", answers: "ubl.api.presence.v1",
+		summary: "Say that the caller is there", more: "People alone. It holds for 150 seconds: who is there says so each minute. Members see it; it is not kept, and there is no receipt. Who never says so is never shown as present."}, a.setPresent)
+	handle(a, operation{method: "GET", path: "/tenant/presence", id: "list-present", tool: "tenant.member.presence", tag: "tenant", answers: "ubl.api.present.v1",
+		summary: "Who of the tenant is there", more: "Those whose screens said so in the last 150 seconds, by id. After a server has started they are known again within a minute."}, a.listPresent)
 	handle(a, operation{method: "PATCH", path: "/tenant/members/{userId}", id: "set-tenant-member", asks: sometimes, counts: ubl.Creations, tool: "tenant.member.update", tag: "tenant", answers: "ubl.api.member.v1",
 		summary: "Change a member's role or name in the tenant",
 		more: "Owners of the tenant; anyone their own name. Give at least one of the two. A name decides nothing: ids are what receipts hold. " +

@@ -54,7 +54,7 @@ var ownSets = []struct {
 	{"portal", owners, `portal.budget.update portal.discover portal.server.add portal.server.remove portal.server.sync portal.server.update
 		portal.tool.approve portal.tool.list tool.access`},
 	{"tenant", everyone, `passkey.list passkey.remove platform.token.list platform.token.revoke platform.token.revoke_all tenant.get
-		tenant.member.list tenant.member.remove tenant.member.update token.list token.mandate token.revoke user.whoami`},
+		tenant.member.list tenant.member.remove tenant.member.update tenant.member.presence tenant.member.present token.list token.mandate token.revoke user.whoami`},
 	{"tenant", permitted, `tenant.domain.list tenant.domain.release tenant.invitation.list tenant.invitation.revoke tenant.update
 		token.create token.renew`},
 	{"tenant", permittedPeople, `tenant.domain.claim tenant.domain.verify tenant.invitation.create`},

@@ -36,6 +36,7 @@ var types = map[string]struct{ place, unused string }{
 	"Permit":          {"ubl.terms.v1/$defs/permit", ""},
 	"Physics":         {"ubl.common.v1/$defs/physics", ""},
 	"PlatformToken":   {"ubl.platform_token.v1", ""},
+	"Presence":        {"ubl.presence.v1", ""},
 	"Proposal":        {"ubl.terms.v1/$defs/proposal", ""},
 	"Receipt":         {"ubl.receipt.v1", ""},
 	"Room":            {"ubl.room.v1/$defs/config", "as_of"},

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import './style.css';
 import { onConfirmation } from './api';
 import { settle } from './device';
+import { follow as followPresence } from './presence';
 import { go, home, place } from './router';
 import { confirm, Confirmation, forgo } from './screens/Confirm';
 import { follow as greet, welcoming } from './screens/welcome/state';
@@ -55,6 +56,7 @@ keep();
 onConfirmation(confirm);
 start();
 startStore();
+followPresence();
 greet();
 render(<App />, document.getElementById('app')!);
 

@@ -36,6 +36,12 @@ export interface Member {
   agents?: string[]; // in the answer to a removal: the agents that left with them
 }
 
+// Presence is that somebody is there, until then.
+export interface Presence {
+  user_id: string;
+  until: string;
+}
+
 // Former is somebody who has left the tenant.
 export interface Former {
   user_id: string;

@@ -1,3 +1,4 @@
+import { isPresent } from '../presence';
 import { initials, tint } from '../text';
 import { Icon, type IconName } from './Icon';
 
@@ -10,10 +11,11 @@ interface Props {
   size?: 'small' | 'large';
 }
 
-// Avatar is decoration beside a name.
+// Avatar is decoration beside a name. A dot shows that the person is there.
 export function Avatar({ id, name, icon, size }: Props) {
   return (
     <span class={['avatar', `tint-${tint(id)}`, size].filter(Boolean).join(' ')} aria-hidden="true">
+      {!icon && isPresent(id) && <span class="here" />}
       {icon ? <Icon name={icon} size={size === 'small' ? 16 : 22} /> : initials(name)}
     </span>
   );

@@ -2,6 +2,7 @@
 // out; everybody may leave.
 
 import { at, del, patch, post } from '../../api';
+import { isPresent } from '../../presence';
 import { me } from '../../session';
 import { nameOf } from '../../text';
 import type { Member, Role } from '../../types';
@@ -48,7 +49,7 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
       sub={member.email ?? member.user_id}
       meta={
         <>
-          {me && <Badge>{t('members.you')}</Badge>} {member.is_service && <Badge>{t('members.is.agent')}</Badge>} {member.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {member.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>} {member.role === 'moderator' && <Badge kind="accent">{t('inside.is.moderator')}</Badge>}
+          {me && <Badge>{t('members.you')}</Badge>} {isPresent(member.user_id) && <Badge kind="good">{t('members.online')}</Badge>} {member.is_service && <Badge>{t('members.is.agent')}</Badge>} {member.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {member.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>} {member.role === 'moderator' && <Badge kind="accent">{t('inside.is.moderator')}</Badge>}
         </>
       }
       end={end || undefined}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { at, del, get, patch } from '../../api';
+import { isPresent } from '../../presence';
 import { place } from '../../router';
 import { isOwner, me } from '../../session';
 import { store } from '../../store';
@@ -81,7 +82,7 @@ function One({ of, by, onChange, onRename, lit }: { of: Member; by: string; onCh
       below={by ? <>{rich('members.invitedby', { name: <bdi>{by}</bdi> })}</> : undefined}
       meta={
         <>
-          {self && <Badge>{t('members.you')}</Badge>} {of.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {of.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>}
+          {self && <Badge>{t('members.you')}</Badge>} {isPresent(of.user_id) && <Badge kind="good">{t('members.online')}</Badge>} {of.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {of.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>}
         </>
       }
       end={

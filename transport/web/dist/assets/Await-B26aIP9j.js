@@ -1,1 +1,0 @@
-import{Et as e,Nt as t,Ot as n,_n as r,wt as i}from"./index-BGSADZVH.js";function a({of:n,children:a}){return n.data===void 0?n.problem?t(i,{problem:n.problem,onRetry:n.reload}):t(e,{}):t(r,{children:[t(o,{of:n.problem}),a(n.data)]})}function o({of:e}){return e?t(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:n(e)}):null}export{o as n,a as t};

@@ -1,1 +1,0 @@
-import{Ct as e,Gt as t,I as n,Nt as r}from"./index-BGSADZVH.js";function i(){return r(n,{title:t(`confirm.done`),above:`/ui/more`,children:r(e,{icon:`key`,title:t(`confirm.thanks`),children:r(`p`,{children:t(`confirm.back`)})})})}export{i as default};

@@ -1,1 +1,0 @@
-import{At as e,Nt as t,jt as n}from"./index-BGSADZVH.js";/* empty css                  */import{t as r}from"./Editor-DWz8-WCn.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return t(r,{w:i,above:a,onCancel:()=>e(a),onSaved:({document:e})=>n(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

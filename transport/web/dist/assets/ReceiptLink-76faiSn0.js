@@ -1,1 +1,0 @@
-import{Dt as e,Nt as t,kt as n}from"./index-BGSADZVH.js";function r({of:r,what:i=`Receipt`}){return t(n,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[t(e,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

@@ -1,1 +1,0 @@
-import{$t as e,Zt as t,nn as n}from"./index-BGSADZVH.js";var r=t=>e(`/api/tenant/members`,{signal:t}),i=(e,r)=>n(t`/api/tenant/members/${e}`,{name:r});export{i as n,r as t};

@@ -1,1 +1,0 @@
-import{Zt as e,in as t,jt as n,nt as r,tn as i}from"./index-BGSADZVH.js";async function a(e){let{room:a}=await t(`/api/dms`,{with:e},{key:i()});await r.value?.refresh(),n(`/ui/rooms/${a.room_id}`)}async function o(n){await t(e`/api/rooms/${n}/leave`),await r.value?.refresh()}export{a as n,o as t};
