@@ -3,6 +3,7 @@ package ubl
 import (
 	"context"
 	"encoding/json"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,6 +186,87 @@ type Server struct {
 	CreatedAt Time    `json:"created_at"`
 	CreatedBy UserID  `json:"created_by"`
 	Receipt   Receipt `json:"receipt"`
+}
+
+// AsksItself says that a server is asked for its tools by itself: daily, and while it is down.
+// One that wants a user's own credentials is asked when a user signs in.
+func (s *Server) AsksItself() bool { return !s.Disabled && s.Auth != AuthUser }
+
+// Syncer asks a server for its tools, and has the Portal record what came of it: that it
+// couldn't be asked is no error. It answers the server as that left it, nil where nothing may be
+// asked now. Safe for concurrent use.
+type Syncer interface {
+	SyncServer(ctx context.Context, t TenantID, server string) (*Server, error)
+}
+
+// A server that is down is tried again by a timetable. It follows from when the server went
+// down alone: so each node can tell when the next try is, and no try has to be put on record
+// for the sake of the one after.
+
+const (
+	// firstWait is how long after a server went down it is tried again. Each wait is
+	// twice the one before, up to longWait on the first day and to dayWait then.
+	firstWait = 2 * time.Second
+	longWait  = 5 * time.Minute
+	dayWait   = time.Hour
+	oneDay    = 24 * time.Hour
+	// askedAfter is how old what a server said is when it is asked again, up to an hour more.
+	askedAfter = 23 * time.Hour
+	// firstAsk is when a server is asked by itself that nobody has asked yet: whoever added
+	// or changed it does so at once, if their node lives.
+	firstAsk = time.Minute
+)
+
+// NextAsk is when a server of a tenant is asked by itself, after a moment; 0 for never.
+func (s *Server) NextAsk(t TenantID, after Time) Time {
+	switch {
+	case !s.AsksItself():
+		return 0
+	case s.Status == ServerDown:
+		return s.NextTryAfter(t, after)
+	case s.SyncedAt == nil:
+		return after.Add(firstAsk)
+	}
+	return max(s.SyncedAt.Add(askedAfter+spread(t, s.ServerID, 0, 2*time.Hour)), after+1)
+}
+
+// NextTryAfter is the first try after a moment of a server that is down; 0 for one that isn't, or
+// isn't asked by itself.
+func (s *Server) NextTryAfter(t TenantID, after Time) Time {
+	if s.Status != ServerDown || !s.AsksItself() || s.SyncedAt == nil {
+		return 0
+	}
+	since := *s.SyncedAt
+	if s.DownSince != nil { // a node of an early release doesn't say
+		since = *s.DownSince
+	}
+	return NextTry(t, s.ServerID, since, after)
+}
+
+// NextTry is the first try after a moment, of a server that went down at another.
+// Every wait is up to half longer than it has to be, by a hash: servers that go down
+// together don't come under load together.
+func NextTry(t TenantID, server string, since, after Time) Time {
+	try := since
+	for n, wait := 0, firstWait; try.Std().Sub(since.Std()) < oneDay; n++ {
+		if try = try.Add(wait + spread(t, server, n, wait)); try > after {
+			return try
+		}
+		wait = min(2*wait, longWait)
+	}
+	hours := int(max(0, after.Std().Sub(try.Std())) / dayWait)
+	for n := max(0, hours-1); ; n++ {
+		if at := try.Add(time.Duration(n+1)*dayWait + spread(t, server, n, dayWait)); at > after {
+			return at
+		}
+	}
+}
+
+// spread is between 0 and half of a wait.
+func spread(t TenantID, server string, n int, wait time.Duration) time.Duration {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(string(t) + "\n" + server + "\n" + strconv.Itoa(n)))
+	return time.Duration(h.Sum32()%1024) * wait / 2048
 }
 
 // PortalTool is a tool of an external server.

@@ -127,22 +127,16 @@ type (
 		key string
 		due ubl.Time
 	}
-	// fired ends an attempt that made no decision: it clears the alarm, or puts it off
-	// where it has failed. Answers whether it was the last one.
-	fired struct {
-		key     string
-		due     ubl.Time
-		setting uint64   // of an errand's
-		failed  ubl.Code // "" where it hasn't
-	}
 	// adopt has the actor arm what an earlier version waited for in another way.
 	adopt struct{}
+	// orphaned ends the leases that were begun before a time: who held them is gone.
+	orphaned struct{ before ubl.Time }
 )
 
 // Cost is one act.
-func (fire) Cost() int  { return ubl.ActCost }
-func (fired) Cost() int { return ubl.ActCost }
-func (adopt) Cost() int { return ubl.ActCost }
+func (fire) Cost() int     { return ubl.ActCost }
+func (adopt) Cost() int    { return ubl.ActCost }
+func (orphaned) Cost() int { return ubl.ActCost }
 
 // receiveAlarm answers what the scheduler asks, who made an attempt outside, and who redrives
 // what has failed.
@@ -159,6 +153,8 @@ func (x *Entity[S, E]) receiveAlarm(t *Turn, cmd ubl.Command) bool {
 		x.sent(t, c)
 	case adopt:
 		x.adopt(t)
+	case orphaned:
+		x.orphaned(t, c)
 	case ubl.Redrive:
 		x.redrive(t, c)
 	case ubl.Discard:
@@ -214,39 +210,6 @@ func (x *Entity[S, E]) wake(t *Turn, key string, req ubl.Request) {
 		x.enact(t.append(), did, req, t.Now(), p, !x.kind.WakePasses)
 	}
 	t.Reply(true)
-}
-
-// errand runs it, and clears the alarm where the errand has neither done so nor moved it.
-func (x *Entity[S, E]) errand(t *Turn, c fire, as armed, req ubl.Request) {
-	run := x.hooks.Errand(c.key, req)
-	if run == nil {
-		x.setUnreceipted(t, c.key, nil)
-		t.Reply(true)
-		return
-	}
-	ctx := t.Context()
-	t.Later(func() (any, error) {
-		err := run(ctx)
-		if err == nil {
-			_, err = x.Ask.Ask(ctx, x.Name, fired{key: c.key, due: c.due, setting: as.setting})
-		}
-		return true, err
-	})
-}
-
-func (x *Entity[S, E]) fired(t *Turn, c fired) {
-	as, ok := x.armed(c.key, c.due)
-	switch {
-	case c.failed == "" && x.alarms[c.key].setting == c.setting:
-		x.setUnreceipted(t, c.key, nil)
-	case ok && c.failed != "":
-		t.Reply(x.putOff(t, c.key, as, c.failed))
-		return
-	case ok: // it was set again, or the actor has left memory meanwhile, which nothing tells apart
-		t.Fail(ubl.Errorf(ubl.CodeUnavailable, "the alarm isn't the one whose errand was run: it is run again"))
-		return
-	}
-	t.Reply(false)
 }
 
 // putOff has another attempt made later, and reports whether that was the last one.

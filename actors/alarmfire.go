@@ -50,7 +50,7 @@ func (s *alarms) round(g ubl.Group, from []byte, doubt bool) (findings, error) {
 	if err != nil {
 		return findings{}, err
 	}
-	found.late = s.fireAll(g, found.due)
+	found.late = s.fireAll(g, s.withoutSlow(g, found.due))
 	if len(found.due) == alarmPage {
 		found.from = append(found.due[alarmPage-1].record(), 0)
 	}
@@ -141,13 +141,22 @@ func (s *alarms) fire(g ubl.Group, d due) bool {
 	ctx, cancel := context.WithTimeout(s.ctx, alarmTimeout)
 	defer cancel()
 	to := nameOf(g, d.local)
-	woken, err := ubl.Ask[bool](ctx, s.rt, to, fire{key: d.key, due: d.at})
-	if err == nil {
-		if woken {
-			s.fired.Add(1)
-		}
-		return true
+	answer, err := s.rt.Ask(ctx, to, fire{key: d.key, due: d.at})
+	if e, ok := answer.(*errand); ok && err == nil {
+		return s.runErrand(g, d, e)
 	}
+	if err != nil {
+		return s.failed(ctx, to, d, err)
+	}
+	if answer == true {
+		s.fired.Add(1)
+	}
+	return true
+}
+
+// failed has an alarm put off whose attempt has failed, unless the same attempt may succeed.
+// It reports false where the alarm is still due.
+func (s *alarms) failed(ctx context.Context, to ubl.Name, d due, err error) bool {
 	if passes(err) {
 		return false
 	}

@@ -20,7 +20,13 @@ type Shelf interface {
 
 // Led has the runtime look for the alarms of a partition that this node leads from now
 // on. It doesn't wait.
-func (rt *Runtime) Led(partition int) {
+func (rt *Runtime) Led(partition int) { rt.led(partition, false) }
+
+// LedAlone is Led for a node that is alone and starts: of a run before it nothing can be
+// under way, so that the leases which that run held ([Outbound].Lease) end.
+func (rt *Runtime) LedAlone(partition int) { rt.led(partition, true) }
+
+func (rt *Runtime) led(partition int, alone bool) {
 	s := rt.alarms
 	s.mu.Lock() // close waits for what begins before it
 	defer s.mu.Unlock()
@@ -28,7 +34,7 @@ func (rt *Runtime) Led(partition int) {
 		return
 	}
 	rt.opts.Panics.Go(&s.work, "learning of alarms", func() {
-		for pause := firstRetry; s.shelf.Leads(partition) && s.learn(partition) != nil; pause = min(2*pause, lastLook) {
+		for pause := firstRetry; s.shelf.Leads(partition) && s.learn(partition, alone) != nil; pause = min(2*pause, lastLook) {
 			select {
 			case <-s.ctx.Done():
 				return
@@ -40,21 +46,27 @@ func (rt *Runtime) Led(partition int) {
 
 // learn finds when to look into each group of a partition. It fails where that is worth
 // another try.
-func (s *alarms) learn(partition int) error {
+func (s *alarms) learn(partition int, alone bool) error {
 	groups, err := s.shelf.GroupsOf(s.ctx, partition)
 	errs := []error{s.worthRetrying(err)}
-	var unarmed []ubl.Name
+	var wanting []want
 	for _, g := range groups {
-		some, err := s.learnGroup(g)
-		unarmed = append(unarmed, some...)
+		some, err := s.learnGroup(g, alone)
+		wanting = append(wanting, some...)
 		errs = append(errs, s.worthRetrying(err), s.worthRetrying(s.rt.followers.learn(g)))
 	}
 	s.rouse()
-	for _, name := range unarmed { // one by one: the first start of a version may find many
-		_, err := s.rt.Ask(s.ctx, name, adopt{})
+	for _, w := range wanting { // one by one: the first start of a version may find many
+		_, err := s.rt.Ask(s.ctx, w.of, w.ask)
 		errs = append(errs, s.worthRetrying(err))
 	}
 	return errors.Join(errs...)
+}
+
+// want is what an actor is asked by a node that begins to lead it.
+type want struct {
+	of  ubl.Name
+	ask ubl.Command
 }
 
 // worthRetrying is the error unless it would come again at once, as damage does.
@@ -66,28 +78,44 @@ func (s *alarms) worthRetrying(err error) error {
 	return nil
 }
 
-func (s *alarms) learnGroup(g ubl.Group) (unarmed []ubl.Name, err error) {
+func (s *alarms) learnGroup(g ubl.Group, alone bool) (wanting []want, err error) {
 	found, err := s.read(s.ctx, g, dueKey(0), 0)
 	if err != nil {
 		return nil, err
 	}
 	s.note(g, found)
 	err = s.shelf.View(s.ctx, g, func(snap ubl.Snapshot) error {
+		wanting = nil
 		for _, f := range s.rt.opts.Families {
-			if f.Unarmed == nil {
-				continue
-			}
-			locals, err := f.Unarmed(snap)
+			unarmed, err := named(f.Unarmed, snap)
 			if err != nil {
 				return err
 			}
-			for _, local := range locals {
-				unarmed = append(unarmed, nameOf(g, local))
+			for _, local := range unarmed {
+				wanting = append(wanting, want{nameOf(g, local), adopt{}})
+			}
+			if !alone {
+				continue
+			}
+			leased, err := named(f.Leased, snap)
+			if err != nil {
+				return err
+			}
+			for _, local := range leased {
+				wanting = append(wanting, want{nameOf(g, local), orphaned{s.since}})
 			}
 		}
 		return nil
 	})
-	return unarmed, err
+	return wanting, err
+}
+
+// named are the actors that a family names, none where it doesn't say.
+func named(by func(ubl.Snapshot) ([]string, error), snap ubl.Snapshot) ([]string, error) {
+	if by == nil {
+		return nil, nil
+	}
+	return by(snap)
 }
 
 // note takes in what a group was found to have.

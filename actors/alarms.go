@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ubl"
+	"ubl/turns"
 )
 
 const (
@@ -40,6 +41,7 @@ type alarms struct {
 	loads  chan struct{} // alarmLoads
 	slots  chan struct{} // alarmsAtOnce
 	pace   pace          // of what is due
+	since  ubl.Time      // when the runtime began
 
 	fired, failures atomic.Int64
 
@@ -47,12 +49,15 @@ type alarms struct {
 	groups map[ubl.Group]*waiter // guarded by mu, and so are they
 	queue  waiters               // those that nobody looks into now
 	busy   int                   // looks under way
+	slow   map[slowOne]bool      // errands that have given their place back
+	room   *turns.Turns          // for those
 }
 
 func newAlarms(rt *Runtime, shelf Shelf) *alarms {
 	s := &alarms{
 		rt: rt, shelf: shelf, wake: make(chan struct{}, 1), groups: make(map[ubl.Group]*waiter),
 		loads: make(chan struct{}, alarmLoads), slots: make(chan struct{}, alarmsAtOnce),
+		slow: make(map[slowOne]bool), room: turns.New(slowAtOnce, slowOfTenant), since: ubl.TimeOf(rt.opts.Now()),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if shelf != nil {

@@ -44,5 +44,8 @@ func (rt *Runtime) AlarmStats() AlarmStats {
 			stats.Late = max(stats.Late, now.Sub(since.Std()))
 		}
 	}
+	for one := range s.slow {
+		stats.Late = max(stats.Late, now.Sub(one.due.at.Std()))
+	}
 	return stats
 }

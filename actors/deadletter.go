@@ -112,7 +112,9 @@ func (x *Entity[S, E]) discard(t *Turn, c ubl.Discard) {
 			t.Fail(err)
 			return
 		}
-		if !x.end(t, c.Letter, as, req, Sent{Outbound: *as.Out, Err: ubl.Errorf(cmp.Or(as.Code, ubl.CodeUnavailable), "it was given up")}) {
+		err = x.end(t, as, req, Sent{Outbound: *as.Out, Err: ubl.Errorf(cmp.Or(as.Code, ubl.CodeUnavailable), "it was given up")})
+		if err != nil {
+			t.Fail(err)
 			return
 		}
 	}

@@ -50,8 +50,9 @@ type Hooks[E Event] struct {
 	// Errand is what an alarm leads to where more than a decision is to be made, as
 	// asking other actors; nil is nothing, where its reason is gone. Errand is called in
 	// the mailbox, and what it returns on another goroutine behind the gate, at least
-	// once: it must not touch the state, and asks with the request's key. A decision on
-	// the way sets or clears the alarm; else it is cleared when the errand returns nil.
+	// once and for a minute at most: it must not touch the state, and asks with the request's
+	// key. A decision on the way sets or clears the alarm; else it is cleared when the errand
+	// returns nil, and set again where that is [Again].
 	Errand func(key string, req ubl.Request) func(context.Context) error
 	// Send makes an attempt of an [Outbound], in 15 s at most, on another goroutine behind the
 	// gate: it must not touch the state. Unavailable, overloaded, rate_limited and internal have

@@ -43,6 +43,9 @@ type Family struct {
 	// node begins to lead, in a view of the store, and must be quick; nil where there are
 	// none.
 	Unarmed func(ubl.Snapshot) ([]string, error)
+	// Leased names in the same way the actors that have an [Outbound] with a Lease. It is asked
+	// by a node alone when it starts, see [Runtime.LedAlone]; nil where there are none.
+	Leased func(ubl.Snapshot) ([]string, error)
 	// Follow has an actor of the family in each group follow its ledger; nil for none.
 	Follow *Follow
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -99,9 +100,11 @@ func (x *Entity[S, E]) attempt(t *Turn, key string, as armed, req ubl.Request) {
 	o := as.Out
 	switch {
 	case o.Deadline > 0 && t.Now() >= o.Deadline, o.Once && as.Begun, x.hooks.Send == nil:
-		if x.end(t, key, as, req, Sent{Outbound: *o, Err: as.given()}) {
-			t.Reply(true)
+		if err := x.end(t, as, req, Sent{Outbound: *o, Err: as.given()}); err != nil {
+			t.Fail(err)
+			return
 		}
+		t.Reply(true)
 		return
 	case !x.sends.take(x.Name):
 		t.Fail(ubl.Errorf(ubl.CodeOverloaded, "too much is being done outside"))
@@ -168,14 +171,20 @@ func (x *Entity[S, E]) sent(t *Turn, c sent) {
 	}
 	as.Begun = false
 	req, err := x.alarmRequest(c.key, as)
-	switch {
-	case err != nil:
-		t.Fail(err)
-		return
-	case c.failed == nil || as.Out.Once || !mayPass(c.failed.Code):
-		if !x.end(t, c.key, as, req, Sent{Outbound: *as.Out, Answer: c.answer, Err: c.failed}) {
+	if err == nil && (c.failed == nil || as.Out.Once || !mayPass(c.failed.Code)) {
+		err = x.end(t, as, req, Sent{Outbound: *as.Out, Answer: c.answer, Err: c.failed})
+		if err == nil {
+			t.Reply(nil)
 			return
 		}
+		// What was done can't be put on record. That is a failed attempt, too: else it would be
+		// done again for ever. What is done once isn't done again for it.
+		as.Begun, c.failed = as.Out.Once, ubl.AsError(err)
+	}
+	switch {
+	case err != nil && passes(err):
+		t.Fail(err)
+		return
 	case x.putOff(t, c.key, as, c.failed.Code):
 		x.sends.forget(x.Name, as.Out.Key)
 		x.Log.Error("something couldn't be done outside, and isn't tried any more", "key", as.Out.Key, "error", c.failed)
@@ -190,17 +199,26 @@ func mayPass(code ubl.Code) bool {
 	return slices.Contains([]ubl.Code{ubl.CodeUnavailable, ubl.CodeOverloaded, ubl.CodeRateLimited, ubl.CodeInternal}, code)
 }
 
-// end decides what the outcome of an outbound leads to. Where it reports false, it has
-// answered the turn.
-func (x *Entity[S, E]) end(t *Turn, key string, as armed, req ubl.Request, s Sent) bool {
+// end decides what the outcome of an outbound leads to.
+func (x *Entity[S, E]) end(t *Turn, as armed, req ubl.Request, s Sent) error {
 	did, p, err := x.kind.Ended(&x.State, s, x.Moment(t))
 	if err != nil {
-		t.Fail(err)
-		return false
+		return err
 	}
 	p.Ends = as.Out.Key
 	x.enact(t.append(), did, req, t.Now(), p, !x.kind.WakePasses)
-	return true
+	return nil
+}
+
+// orphaned has the outbox look after what a run of this node before it held a lease of.
+func (x *Entity[S, E]) orphaned(t *Turn, c orphaned) {
+	for key, as := range maps.Clone(x.alarms) {
+		if as.Out != nil && as.Out.Lease > 0 && as.Due == as.Out.Lease && !as.Failed && as.Due > t.Now() && as.began() < c.before {
+			as.Due = t.Now()
+			x.setUnreceipted(t, key, &as)
+		}
+	}
+	t.Reply(false)
 }
 
 // EachOutbound tells those of an actor that are open, by the local part of its name, with

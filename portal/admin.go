@@ -127,13 +127,11 @@ func (p *Portal) change(ctx context.Context, req ubl.Request, cmd ubl.Command) (
 		return nil, err
 	}
 	p.shopOf(who.TenantID).drop()
-	at := place{tenant: who.TenantID, server: s.ServerID}
-	p.follow(at, s)
-	if !s.Disabled && s.Auth != ubl.AuthUser {
-		end := p.agenda.begin(at) // before the answer, which says so
+	if s.AsksItself() {
+		end := p.asked.begin(place{tenant: who.TenantID, server: s.ServerID}) // before the answer, which says so
 		if !p.spawn(func() {
 			defer end()
-			p.try(at)
+			p.syncAs(p.ctx, platformOf(who.TenantID), s.ServerID)
 		}) {
 			end()
 		}
@@ -153,7 +151,6 @@ func (p *Portal) Remove(ctx context.Context, req ubl.Request, owner bool, server
 	s, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(req.Who.TenantID), ubl.RemoveServer{Request: req, Owner: owner, ServerID: serverID})
 	if err == nil {
 		p.shopOf(req.Who.TenantID).drop()
-		p.follow(place{tenant: req.Who.TenantID, server: serverID}, nil)
 	}
 	return s, err
 }

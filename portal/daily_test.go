@@ -2,8 +2,8 @@ package portal_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,27 +12,23 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ubl"
-	"ubl/portal"
 	"ubl/test/harness"
 	"ubl/test/poll"
 )
 
-// TestOneTenantsServersHang: meanwhile the others' are synced.
-func TestOneTenantsServersHang(t *testing.T) {
-	eve := harness.User("eve@other.org")
-	inBubble(t, func(t *testing.T, w *world) { oneTenantsServersHang(t, w, eve) }, func(o *portal.Options) {
-		o.Tenants = func(context.Context) ([]ubl.TenantID, error) {
-			return []ubl.TenantID{"t:example.com", eve.TenantID}, nil
-		}
-	})
-}
+// TestServersHang: meanwhile those of other tenants are asked, and others of the same tenant,
+// four at a time.
+func TestServersHang(t *testing.T) { inBubble(t, serversHang) }
 
-func oneTenantsServersHang(t *testing.T, w *world, eve ubl.Identity) {
+func serversHang(t *testing.T, w *world) {
+	eve := harness.User("eve@other.org")
 	w.house.Enter(eve)
 	s, inner := w.tools(t, eras[1])
 	tool(s, "echo", echo)
 	hangs := &stuck{t: t, free: make(chan struct{}), up: misbehave(nil)}
-	w.add(ubl.Server{ServerID: "stuck", URL: w.network.Start(t, hangs)}, "")
+	for i := range 6 {
+		w.add(ubl.Server{ServerID: fmt.Sprint("stuck", i), URL: w.network.Start(t, hangs)}, "")
+	}
 	synced := func() ubl.Time {
 		servers, err := w.Servers(t.Context(), eve)
 		if err != nil || len(servers) != 1 {
@@ -49,13 +45,15 @@ func oneTenantsServersHang(t *testing.T, w *world, eve ubl.Identity) {
 	w.syncs.first(t, eve.TenantID, "ev")
 
 	hangs.begin()
-	w.house.Clock.Add(24 * time.Hour)
 	before := synced()
-	var round sync.WaitGroup
-	round.Go(func() { portal.SyncDue(w.Portal, t.Context()) })
-	poll.Until(t, "the other tenant's server is synced", func() bool { return synced() > before })
+	w.house.Clock.Add(25 * time.Hour)
+	for p := range w.house.Engine.Partitions() {
+		w.house.Led(p)
+	}
+	poll.Until(t, "the other tenant's server is asked", func() bool { return synced() > before })
+	poll.Until(t, "four of them are asked", func() bool { return hangs.waiting() == 4 })
 	close(hangs.free)
-	round.Wait()
+	w.house.Alarms()
 }
 
 // stuck is a server that is up, and once begun doesn't answer until it is free.
@@ -66,6 +64,7 @@ type stuck struct {
 
 	mu      sync.Mutex
 	hanging bool
+	waits   int
 }
 
 func (s *stuck) begin() {
@@ -74,9 +73,18 @@ func (s *stuck) begin() {
 	s.hanging = true
 }
 
+func (s *stuck) waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waits
+}
+
 func (s *stuck) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	hanging := s.hanging
+	if hanging {
+		s.waits++
+	}
 	s.mu.Unlock()
 	if !hanging {
 		s.up.ServeHTTP(w, r)
@@ -89,65 +97,9 @@ func (s *stuck) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "down", http.StatusInternalServerError)
 }
 
-// TestATurnInTheRound: a tenant whose servers are slow doesn't have all of them asked
-// in one round, but each of them in its time.
-func TestATurnInTheRound(t *testing.T) {
-	inBubble(t, aTurnInTheRound, ofExample)
-}
-
-func aTurnInTheRound(t *testing.T, w *world) {
-	const errand = 500 * time.Millisecond
-	portal.SetErrand(w.Portal, errand)
-	var mu sync.Mutex
-	slow, asked := false, map[string]bool{}
-	all, up := []string{"a", "b", "c"}, misbehave(nil)
-	for _, id := range all {
-		w.add(ubl.Server{ServerID: id, URL: w.network.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			down, wait := slow, slow && !asked[id]
-			asked[id] = slow
-			mu.Unlock()
-			if !down {
-				up.ServeHTTP(w, r)
-				return
-			}
-			if wait {
-				<-time.After(2 * errand) // all its time, and more
-			}
-			http.Error(w, "down", http.StatusInternalServerError)
-		}))}, "")
-	}
-	mu.Lock()
-	slow = true
-	clear(asked)
-	mu.Unlock()
-	w.house.Clock.Add(24 * time.Hour)
-	var seen []string
-	for round := 0; len(seen) < len(all); round++ {
-		if round == 20 {
-			t.Fatalf("after %d rounds only %q were asked", round, seen)
-		}
-		portal.SyncDue(w.Portal, t.Context())
-		mu.Lock()
-		if len(asked) > 1 {
-			t.Errorf("%d servers were asked in its time", len(asked))
-		}
-		for id := range asked {
-			if !slices.Contains(seen, id) {
-				seen = append(seen, id)
-			}
-		}
-		clear(asked)
-		mu.Unlock()
-	}
-}
-
-// TestDailySync: a server is asked again once a day, by whichever node is first.
+// TestDailySync: a server is asked again once a day, by the node that leads then.
 func TestDailySync(t *testing.T) {
-	tenants := func(context.Context) ([]ubl.TenantID, error) {
-		return []ubl.TenantID{ubl.CoreTenant, "t:example.com", "t:nobody.example"}, nil
-	}
-	w := newWorld(t, func(o *portal.Options) { o.Tenants = tenants })
+	w := newWorld(t)
 	s, address := tools(t, eras[1])
 	var lists atomic.Int32
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -160,18 +112,23 @@ func TestDailySync(t *testing.T) {
 	})
 	tool(s, "a", echo)
 	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
-	other := w.node(func(o *portal.Options) { o.Tenants = tenants })
-	before := lists.Load()
-	portal.SyncDue(w.Portal, t.Context())
-	portal.SyncDue(other, t.Context())
-	if n := lists.Load() - before; n != 0 {
-		t.Errorf("a fresh server was asked %d times", n)
+	for _, step := range []struct {
+		after time.Duration
+		asked int32
+	}{{22 * time.Hour, 0}, {2*time.Hour + time.Minute, 1}, {22 * time.Hour, 0}} {
+		before := lists.Load()
+		w.pass(step.after)
+		if n := lists.Load() - before; n != step.asked {
+			t.Errorf("it was asked %d times within %v, want %d", n, step.after, step.asked)
+		}
 	}
-	w.house.Clock.Add(24 * time.Hour)
-	portal.SyncDue(w.Portal, t.Context())
-	portal.SyncDue(other, t.Context())
+	other := w.node()
+	w.leads(other)
+	w.house.Restart()
+	before := lists.Load()
+	w.pass(2*time.Hour + time.Minute)
 	if n := lists.Load() - before; n != 1 {
-		t.Errorf("a server was asked %d times a day", n)
+		t.Errorf("the node that leads then asks %d times", n)
 	}
 }
 
@@ -208,9 +165,7 @@ func TestDemotedWhileSyncing(t *testing.T) {
 
 // TestEndedTenant: nothing is synced under an Agreement that has ended.
 func TestEndedTenant(t *testing.T) {
-	w := newWorld(t, func(o *portal.Options) {
-		o.Tenants = func(context.Context) ([]ubl.TenantID, error) { return []ubl.TenantID{"t:example.com"}, nil }
-	})
+	w := newWorld(t)
 	s, address := tools(t, eras[1])
 	tool(s, "a", echo)
 	w.add(ubl.Server{ServerID: "ev", URL: address}, "")
@@ -219,8 +174,7 @@ func TestEndedTenant(t *testing.T) {
 		return harness.Must[ubl.LedgerHead](w.house, ubl.LedgerName(w.owner.TenantID), ubl.GetLedgerHead{}).Seq
 	}
 	before := head()
-	w.house.Clock.Add(24 * time.Hour)
-	portal.SyncDue(w.Portal, t.Context())
+	w.pass(25 * time.Hour)
 	if grown := head() - before; grown != 0 {
 		t.Errorf("%d atoms were written under an Agreement that has ended", grown)
 	}

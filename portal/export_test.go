@@ -7,15 +7,11 @@ import (
 	"net/http"
 	"testing"
 	"time"
-
-	"ubl"
 )
 
 // Tests call what [Portal.Run] calls by the clock.
 var (
-	SyncDue = (*Portal).syncDue
 	SyncAs  = (*Portal).syncAs
-	Retry   = (*Portal).retry
 	Flush   = (*Portal).flush
 	MaxRows = maxTenantRows
 )
@@ -70,25 +66,6 @@ func UnderWay(p *Portal) (n int) {
 		}
 	}
 	return n
-}
-
-// SetErrand changes how long a tenant has in the daily round.
-func SetErrand(p *Portal, d time.Duration) { p.errand = d }
-
-// NextTry is the timetable of a server that is down.
-func NextTry(t ubl.TenantID, server string, since, after ubl.Time) ubl.Time {
-	return nextTry(place{tenant: t, server: server}, since, after)
-}
-
-// DueOf is how many tries are begun where so many servers of so many tenants are due.
-func DueOf(tenants, servers int) int {
-	a := newAgenda()
-	for i := range tenants {
-		for j := range servers {
-			a.put(place{tenant: ubl.TenantID(fmt.Sprint("t:", i)), server: fmt.Sprint(j)}, 1)
-		}
-	}
-	return len(a.due(2))
 }
 
 // DialWith has a portal that may go everywhere make its connections with dial.

@@ -36,9 +36,6 @@ type Options struct {
 	PublicURL string
 	// Version is told to servers.
 	Version string
-	// Tenants lists those whose servers this node syncs daily, at best only those
-	// that have any; nil for none.
-	Tenants func(context.Context) ([]ubl.TenantID, error)
 	// AllowPrivate lists the networks, on this machine and private ones, that a tenant's
 	// servers may be in; nil allows [Everywhere] to all. Where strangers have tenants,
 	// only the operators' should get that.
@@ -60,7 +57,6 @@ type Portal struct {
 	log         *slog.Logger
 	publicURL   string
 	version     string
-	tenants     func(context.Context) ([]ubl.TenantID, error)
 	private     func(ubl.TenantID) []netip.Prefix
 	allowHTTP   bool
 	callTimeout time.Duration
@@ -78,11 +74,10 @@ type Portal struct {
 	ctx     context.Context // of what runs in the background
 	stop    context.CancelFunc
 	running sync.WaitGroup
-	errand  time.Duration // of a tenant in a round
 	even    time.Duration // see outside
 
-	rounds sync.Mutex // held by the round
-	agenda *agenda
+	asked  asking       // who asks servers for their tools
+	trying *turns.Turns // of those by themselves
 
 	mu     sync.Mutex
 	closed bool
@@ -100,10 +95,10 @@ func New(o Options) (*Portal, error) {
 	}
 	p := &Portal{
 		asker: o.Asker, feed: o.Feed, now: o.Now, random: o.Random, log: o.Log,
-		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), tenants: o.Tenants, private: o.AllowPrivate,
+		publicURL: o.PublicURL, version: cmp.Or(o.Version, "dev"), private: o.AllowPrivate,
 		allowHTTP: o.AllowHTTP, callTimeout: min(cmp.Or(o.CallTimeout, time.Minute), 50*time.Minute),
 		sealer: sealer, sessions: newSessions(o.Panics), commands: o.Commands, panics: o.Panics, ways: map[string]*outside{},
-		errand: errand, even: dialTimeout, agenda: newAgenda(), signIns: signIns{until: map[string]ubl.Time{}}, asking: turns.New(maxAsking, maxAskingEach), shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
+		even: dialTimeout, asked: asking{place: map[place]int{}}, trying: newTrying(), signIns: signIns{until: map[string]ubl.Time{}}, asking: turns.New(maxAsking, maxAskingEach), shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
@@ -112,20 +107,14 @@ func New(o Options) (*Portal, error) {
 	return p, nil
 }
 
-const (
-	tidyEvery   = time.Minute
-	startSpread = 20 * time.Second
-)
+const tidyEvery = time.Minute
 
-// Run does what the portal does by itself until ctx ends: it writes the log, syncs
-// servers daily, tries those again that are down, and lets go of what nobody uses.
+// Run does what the portal does by itself until ctx ends: it writes the log, and lets go of
+// what nobody uses.
 func (p *Portal) Run(ctx context.Context) {
-	flush, tidy, due := time.NewTicker(flushEvery), time.NewTicker(tidyEvery), time.NewTimer(p.firstSync())
-	retry := time.NewTicker(retryEvery)
-	defer retry.Stop()
+	flush, tidy := time.NewTicker(flushEvery), time.NewTicker(tidyEvery)
 	defer flush.Stop()
 	defer tidy.Stop()
-	defer due.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -138,23 +127,8 @@ func (p *Portal) Run(ctx context.Context) {
 				p.forgetShops()
 				p.forgetSyncs()
 			})
-		case <-retry.C:
-			p.panics.Do("asking servers that are down", p.retry)
-		case <-due.C:
-			p.background(p.syncDue)
-			due.Reset(dueEvery)
 		}
 	}
-}
-
-// firstSync is soon after the start, for servers that were down before, and spread a
-// little for nodes that start together.
-func (p *Portal) firstSync() time.Duration {
-	var b [1]byte
-	if _, err := io.ReadFull(p.random, b[:]); err != nil {
-		return dueEvery
-	}
-	return 5*time.Second + time.Duration(b[0])*startSpread/256
 }
 
 // spawn runs fn beside its caller; false once the portal is closed.

@@ -1,7 +1,6 @@
 package portal_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -10,7 +9,6 @@ import (
 
 	"ubl"
 	"ubl/portal"
-	"ubl/test/poll"
 )
 
 // TestDownWhenAdded: a server that comes up a moment after it was added is used a
@@ -36,13 +34,11 @@ func downWhenAdded(t *testing.T, w *world) {
 		t.Errorf("it is tried again after %v", wait)
 	}
 	up.Store(true)
-	w.house.Clock.Add(time.Second)
-	portal.Retry(w.Portal)
+	w.pass(time.Second)
 	if got := w.await("ev", func(s *ubl.Server) bool { return !s.Connecting }); got.Status != ubl.ServerDown {
 		t.Error("it was tried before its time")
 	}
-	w.house.Clock.Add(3 * time.Second)
-	portal.Retry(w.Portal)
+	w.pass(3 * time.Second)
 	got := w.await("ev", func(s *ubl.Server) bool { return s.Status == ubl.ServerUp })
 	if got.DownSince != nil || got.NextTry != nil || got.Tools != 1 {
 		t.Errorf("the server that is up again is %+v", got)
@@ -50,12 +46,8 @@ func downWhenAdded(t *testing.T, w *world) {
 }
 
 // TestDownForLong: a server that stays down is tried with longer and longer waits, all
-// of which leave one act a day; a node that starts meanwhile tries it too.
-func TestDownForLong(t *testing.T) { inBubble(t, downForLong, ofExample) }
-
-func ofExample(o *portal.Options) {
-	o.Tenants = func(context.Context) ([]ubl.TenantID, error) { return []ubl.TenantID{"t:example.com"}, nil }
-}
+// of which leave one act a day; a node that leads meanwhile goes on with that.
+func TestDownForLong(t *testing.T) { inBubble(t, downForLong) }
 
 func downForLong(t *testing.T, w *world) {
 	var asked atomic.Int32
@@ -64,40 +56,29 @@ func downForLong(t *testing.T, w *world) {
 		http.Error(w, "down", http.StatusBadGateway)
 	}))}, "")
 	first := w.await("ev", func(s *ubl.Server) bool { return !s.Connecting })
-	for _, step := range []time.Duration{4 * time.Second, 8 * time.Second, 16 * time.Second, time.Hour, 2 * time.Hour} {
+	tried := func(after time.Duration) {
+		t.Helper()
 		before := asked.Load()
-		w.house.Clock.Add(step)
-		poll.Until(t, "it is tried again", func() bool {
-			portal.Retry(w.Portal) // the try before may not be off the agenda yet
-			return asked.Load() > before
-		})
-		w.await("ev", func(s *ubl.Server) bool { return !s.Connecting })
+		if w.pass(after); asked.Load() == before {
+			t.Errorf("it isn't tried again after %v", after)
+		}
+	}
+	for _, step := range []time.Duration{4 * time.Second, 8 * time.Second, 16 * time.Second, time.Hour, 2 * time.Hour} {
+		tried(step)
 	}
 	last := w.await("ev", func(s *ubl.Server) bool { return true })
 	if *last.SyncedAt != *first.SyncedAt || *last.DownSince != *first.DownSince {
 		t.Errorf("the same failure again is another act: %v, then %v", first.SyncedAt, last.SyncedAt)
 	}
-	other := w.node(ofExample, allowHTTP)
+	other := w.node(allowHTTP)
 	portal.DialWith(other, w.network.Dial)
-	portal.SyncDue(other, t.Context())
-	before := asked.Load()
-	w.house.Clock.Add(10 * time.Minute)
-	portal.Retry(other)
-	poll.Until(t, "another node tries it too", func() bool { return asked.Load() > before })
-	w.house.Clock.Add(24 * time.Hour)
-	again := w.await("ev", func(s *ubl.Server) bool {
-		portal.Retry(w.Portal)
-		return *s.SyncedAt != *first.SyncedAt
-	})
+	w.leads(other)
+	w.house.Restart()
+	tried(10 * time.Minute)
+	tried(24 * time.Hour)
+	again := w.await("ev", func(s *ubl.Server) bool { return *s.SyncedAt != *first.SyncedAt })
 	if *again.DownSince != *first.DownSince {
 		t.Error("it was down since then")
-	}
-}
-
-// TestManyDown: servers that hang have their bounds, in all and for each tenant.
-func TestManyDown(t *testing.T) {
-	if all, one := portal.DueOf(100, 1), portal.DueOf(1, 100); all != 32 || one != 4 {
-		t.Errorf("%d servers of many tenants are tried at a time, and %d of one", all, one)
 	}
 }
 
@@ -107,7 +88,7 @@ func TestTimetable(t *testing.T) {
 	const since = ubl.Time(1_700_000_000_000)
 	waits := func(server string) (out []time.Duration) {
 		for at := since; len(out) < 400; {
-			next := portal.NextTry("t:example.com", server, since, at)
+			next := ubl.NextTry("t:example.com", server, since, at)
 			out = append(out, next.Std().Sub(at.Std()))
 			at = next
 		}
@@ -126,7 +107,7 @@ func TestTimetable(t *testing.T) {
 	if strings.Compare(a[3].String(), b[3].String()) == 0 && a[4] == b[4] {
 		t.Error("two servers have the same timetable")
 	}
-	if got := portal.NextTry("t:example.com", "a", since, since.Add(10*365*24*time.Hour)); got.Std().Sub(since.Add(10*365*24*time.Hour).Std()) > 2*time.Hour {
+	if got := ubl.NextTry("t:example.com", "a", since, since.Add(10*365*24*time.Hour)); got.Std().Sub(since.Add(10*365*24*time.Hour).Std()) > 2*time.Hour {
 		t.Errorf("after ten years it is tried at %v", got)
 	}
 }

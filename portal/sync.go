@@ -49,7 +49,7 @@ func (p *Portal) Sync(ctx context.Context, req ubl.Request, owner bool, serverID
 func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.Server, c *catalogue) (*ubl.Server, error) {
 	record := ubl.RecordSync{Request: req, Owner: owner, ServerID: s.ServerID}
 	at := place{tenant: req.Who.TenantID, server: s.ServerID}
-	end := p.agenda.begin(at)
+	end := p.asked.begin(at)
 	defer end()
 	asking, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
@@ -68,7 +68,6 @@ func (p *Portal) sync(ctx context.Context, req ubl.Request, owner bool, s *ubl.S
 		return nil, err
 	}
 	p.shopOf(req.Who.TenantID).drop()
-	p.follow(at, out)
 	end()
 	return p.Shown(req.Who.TenantID, out), nil
 }
@@ -230,59 +229,55 @@ func (p *Portal) with(ctx context.Context, who ubl.Identity, s *ubl.Server, numb
 	}
 }
 
-// syncAs syncs a server as an errand, for the platform or a user whose grant is used.
-// It is true where the outcome, whatever it is, was put on record.
-func (p *Portal) syncAs(ctx context.Context, who ubl.Identity, serverID string) bool {
+// syncAs syncs a server beside its caller, for the platform or a user whose grant is used.
+func (p *Portal) syncAs(ctx context.Context, who ubl.Identity, serverID string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*syncTimeout)
 	defer cancel()
-	err := p.trySync(ctx, who, serverID)
+	_, err := p.trySync(ctx, who, serverID)
 	if err != nil && ctx.Err() == nil {
 		// Without the cause, which quotes what servers sent.
 		p.log.Warn("couldn't sync a server", "tenant", who.TenantID, "server", serverID, "code", ubl.CodeOf(err), "error", ubl.AsError(err).Message)
 	}
-	return err == nil
 }
 
-func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string) error {
+// trySync asks a server and has the Portal record what came of it. It answers the server after
+// that, nil where it isn't to be asked.
+func (p *Portal) trySync(ctx context.Context, who ubl.Identity, serverID string) (*ubl.Server, error) {
 	license, err := p.license(ctx, who.TenantID)
 	if err != nil || license.InForce() != nil {
-		return err
+		return nil, err
 	}
 	c, err := p.renew(ctx, platformOf(who.TenantID))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s, at := c.servers[serverID], place{tenant: who.TenantID, server: serverID}
 	if s == nil || s.Disabled {
-		p.follow(at, nil)
-		return nil
+		return nil, nil
 	}
-	end := p.agenda.begin(at)
+	end := p.asked.begin(at)
 	defer end()
 	tools, err := p.listTools(ctx, who, s, c)
 	record := ubl.RecordSync{ServerID: serverID, Tools: tools}
 	if err != nil {
 		if s.Auth == ubl.AuthUser {
-			return fmt.Errorf("couldn't list tools for a user: %w", err)
+			return nil, fmt.Errorf("couldn't list tools for a user: %w", err)
 		}
 		record.Problem = ubl.AsError(err).Message
 	}
 	if s.Auth == ubl.AuthUser {
 		if c, err = p.renew(ctx, platformOf(who.TenantID)); err != nil { // others may have seen more meanwhile
-			return err
+			return nil, err
 		}
 		record.Tools = c.joined(serverID, tools)
 	}
 	if record.Request, err = p.request(platformOf(who.TenantID)); err != nil {
-		return err
+		return nil, err
 	}
 	record.Under = []ubl.RecordHash{{Agreement: license.ID, Hash: license.Hash}}
 	after, err := ubl.Ask[*ubl.Server](ctx, p.asker, ubl.PortalName(who.TenantID), record)
 	p.shopOf(who.TenantID).drop()
-	if err == nil {
-		p.follow(at, after)
-	}
-	return err
+	return after, err
 }
 
 // license is the tenant's Agreement. Whether it is in force callers have asked by their Tenant; for

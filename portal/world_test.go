@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +31,7 @@ type world struct {
 	syncs      *syncs
 	owner, bob ubl.Identity
 	network    *memnet.Network // in a bubble
+	leader     atomic.Pointer[portal.Portal]
 }
 
 // syncs passes commands on, and tells when a server's sync was recorded.
@@ -78,12 +80,35 @@ func (s *syncs) first(t *testing.T, tenant ubl.TenantID, server string) {
 
 func newWorld(t *testing.T, change ...func(*portal.Options)) *world {
 	t.Helper()
-	w := &world{t: t, house: harness.Open(t, harness.Options{Unsearched: true}), owner: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+	w := &world{t: t, owner: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+	w.house = harness.Open(t, harness.Options{Unsearched: true, Servers: w})
 	w.syncs = &syncs{Visitor: w.house, done: map[string]chan struct{}{}}
 	w.house.Enter(w.owner)
 	w.house.Enter(w.bob)
-	w.Portal = w.node(change...)
+	w.leads(w.node(change...))
 	return w
+}
+
+// leads has a node lead the tenants from now on, and be the world's.
+func (w *world) leads(p *portal.Portal) {
+	w.Portal = p
+	w.leader.Store(p)
+}
+
+// SyncServer implements [ubl.Syncer] by the node that leads.
+func (w *world) SyncServer(ctx context.Context, t ubl.TenantID, server string) (*ubl.Server, error) {
+	p := w.leader.Load()
+	if p == nil {
+		return nil, ubl.Errorf(ubl.CodeUnavailable, "no node leads")
+	}
+	return p.SyncServer(ctx, t, server)
+}
+
+// pass lets time pass, and what is due then be done.
+func (w *world) pass(d time.Duration) {
+	w.t.Helper()
+	w.house.Clock.Add(d)
+	w.house.Alarms()
 }
 
 // inBubble runs a test in a bubble of synctest, where the portal's servers are in memory:

@@ -15,7 +15,7 @@ import (
 )
 
 // World is what families are opened over. Members may make containers of the kinds, and the
-// quota bounds what tenants make. Push reaches browsers; nil reaches none. The zero world does for what families list of themselves:
+// quota bounds what tenants make. Push reaches browsers; nil reaches none. Servers asks tools' servers; nil asks none. The zero world does for what families list of themselves:
 // nothing is read or opened then.
 type World struct {
 	Store  ubl.Store
@@ -23,6 +23,8 @@ type World struct {
 	Kinds  []ubl.Kind
 	Quota  ubl.Quota
 	Push   ubl.Pusher
+
+	Servers ubl.Syncer
 }
 
 // List is families of actors, each as a function of the world. The ledger, which counts what
@@ -36,7 +38,7 @@ var All = List{
 	func(w World) actors.Family { return room.Indexing(w.Store, w.Search) },
 	func(w World) actors.Family { return container.Family(w.Store, w.Search) },
 	func(w World) actors.Family { return container.Indexing(w.Store, w.Search) },
-	func(w World) actors.Family { return portal.Family(w.Store) },
+	func(w World) actors.Family { return portal.Family(w.Store, w.Servers) },
 	func(w World) actors.Family { return person.Family(w.Store, w.Push) },
 	func(w World) actors.Family { return room.Notifying(w.Store) },
 }

@@ -102,31 +102,6 @@ func numbered(space byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{space, 0}, uint64(n))
 }
 
-// HasServers tells whether a tenant may have servers: one without any event of its Portal
-// has none.
-func HasServers(snap ubl.Snapshot) (bool, error) { return some(snap, eventKey(0), eventKey(-1)) }
-
-// HasOpenCalls tells whether there are calls whose effect is still to come.
-func HasOpenCalls(snap ubl.Snapshot) (any bool, err error) {
-	if any, err = some(snap, openKey(0), openKey(-1)); any || err != nil {
-		return any, err
-	}
-	err = actors.EachOutbound(snap, local, func(actors.Outbound, *ubl.Receipt) error {
-		any = true
-		return nil
-	})
-	return any, err
-}
-
-// some tells whether there is a record in a run of keys.
-func some(snap ubl.Snapshot, from, to []byte) (any bool, err error) {
-	err = snap.Ascend(from, to, func(_, _ []byte) bool {
-		any = true
-		return false
-	})
-	return any, err
-}
-
 func secretKey(server string) []byte { return append([]byte("ps"), server...) }
 func syncKey(server string) []byte   { return append([]byte("py"), server...) }
 

@@ -13,7 +13,7 @@ import (
 
 // Open loads a Portal for tests that compare it with a live one.
 func Open(ctx context.Context, read ubl.Reader, env actors.Env) (*Portal, error) {
-	return load(ctx, kind(), read, env)
+	return load(ctx, kind(), read, nil, env)
 }
 
 // Snapshot is everything a Portal knows, as text; only while nothing is in flight.

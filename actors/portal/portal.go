@@ -10,15 +10,19 @@ import (
 	"ubl/actors"
 )
 
-// Family registers Portals over a reader.
-func Family(read ubl.Reader) actors.Family {
+// Family registers Portals over a reader. Servers asks servers for their tools when an alarm
+// says so; where it is nil nobody does.
+func Family(read ubl.Reader, servers ubl.Syncer) actors.Family {
 	kind := kind()
 	return actors.Family{
 		Name:    local,
 		Kind:    kind,
 		Owns:    func(name string) bool { return name == local },
 		Unarmed: unarmed,
-		Open:    func(ctx context.Context, env actors.Env) (actors.Actor, error) { return load(ctx, kind, read, env) },
+		Leased:  leased,
+		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
+			return load(ctx, kind, read, servers, env)
+		},
 		Commands: []ubl.Command{
 			ubl.AddServer{}, ubl.UpdateServer{}, ubl.RemoveServer{}, ubl.ListServers{}, ubl.ListPortalTools{}, ubl.OpenServer{}, ubl.RecordSync{},
 			ubl.ApproveTool{}, ubl.SaveGrant{}, ubl.ForgetGrants{}, ubl.BeginCall{}, ubl.EndCall{}, ubl.LogCalls{}, ubl.ReadCalls{}, ubl.GetBudget{}, ubl.SetBudget{}, ubl.CloseCalls{},
@@ -41,13 +45,14 @@ type Portal struct {
 	// who waits asks again.
 	mail map[int64]*mail
 	// heard is when the node that makes a call was heard of last.
-	heard map[int64]ubl.Time
+	heard   map[int64]ubl.Time
+	servers ubl.Syncer
 }
 
-func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, env actors.Env) (*Portal, error) {
-	x := &Portal{mail: make(map[int64]*mail), heard: make(map[int64]ubl.Time)}
+func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, servers ubl.Syncer, env actors.Env) (*Portal, error) {
+	x := &Portal{mail: make(map[int64]*mail), heard: make(map[int64]ubl.Time), servers: servers}
 	var err error
-	if x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: outcome, Applied: x.applied}); err != nil {
+	if x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: outcome, Applied: x.applied, Errand: x.errand}); err != nil {
 		return nil, err
 	}
 	return x, nil

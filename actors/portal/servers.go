@@ -43,6 +43,7 @@ func (s *State) decideAdd(c ubl.AddServer, at actors.Moment) (*plan, error) {
 		}, terms...), ubl.Fields{ubl.Str("server", made.ServerID)}),
 		Event:   event{Server: s.view(&server{config: made})},
 		Records: []actors.Record{put(secretKey(made.ServerID), sealed{ServerID: made.ServerID, Sealed: c.Secret})},
+		Alarms:  []actors.Alarm{s.asking(&server{config: made}, at.Now)},
 	}, nil
 }
 
@@ -121,6 +122,7 @@ func (s *State) decideUpdate(c ubl.UpdateServer, at actors.Moment) (*plan, error
 	if startsAnew(&was.config, &now) {
 		after.sync = nil
 		p.Records = append(p.Records, actors.Record{Key: syncKey(c.ServerID)})
+		p.Alarms = []actors.Alarm{s.asking(after, at.Now)}
 	}
 	p.Event.Server = s.view(after)
 	return p, nil
@@ -190,6 +192,7 @@ func (s *State) decideRemove(c ubl.RemoveServer, _ actors.Moment) (*plan, error)
 			ubl.Fields{ubl.Str("server", c.ServerID), ubl.Int("tools", int64(len(tools)))}),
 		Event:   event{Server: s.view(gone)},
 		Records: append(records, s.forgottenGrants(c.ServerID)...),
+		Alarms:  []actors.Alarm{{Key: askAlarm + c.ServerID}},
 	}, nil
 }
 

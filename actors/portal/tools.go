@@ -72,6 +72,8 @@ func (s *State) decideSync(c ubl.RecordSync, at actors.Moment) (*plan, error) {
 	return &plan{
 		Act:   executed(ubl.DidServerSync, ubl.Fields{ubl.Str("server", c.ServerID)}, s.syncEffect(said, changed)),
 		Event: event{sync: said, tools: changed},
+		// As it is from now on.
+		Alarms: []actors.Alarm{s.asking(&server{config: asked.config, sync: said}, at.Now)},
 	}, nil
 }
 

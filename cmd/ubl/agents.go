@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"ubl"
@@ -45,15 +46,28 @@ func (c *serveCmd) agents(p *program, n *node, at string, log *slog.Logger) (*ag
 	}
 	outside, err := portal.New(portal.Options{
 		Asker: n.asker, Feed: n.feed, Keys: n.derived("portal"), Now: p.now, Random: p.random, Log: log, Panics: n.panics,
-		PublicURL: at, Version: version(), Tenants: n.withServers, AllowPrivate: c.networks(p), Commands: commands,
+		PublicURL: at, Version: version(), AllowPrivate: c.networks(p), Commands: commands,
 	})
 	if err != nil {
 		return nil, err
 	}
+	n.servers.portal.Store(outside)
 	box := &toolbox{asker: envelope.Entering(n.asker), portal: outside, now: p.now}
 	return &agents{portal: outside, toolbox: box, office: office.New(office.Options{
 		Asker: envelope.Entering(n.asker), Models: models, Tools: box, Now: p.now, Random: p.random, Log: log,
 	})}, nil
+}
+
+// lateSyncer is the portal of a node, which is made over the actors that ask it.
+type lateSyncer struct{ portal atomic.Pointer[portal.Portal] }
+
+// SyncServer implements [ubl.Syncer].
+func (l *lateSyncer) SyncServer(ctx context.Context, t ubl.TenantID, server string) (*ubl.Server, error) {
+	p := l.portal.Load()
+	if p == nil {
+		return nil, ubl.Errorf(ubl.CodeUnavailable, "the node is starting")
+	}
+	return p.SyncServer(ctx, t, server)
 }
 
 // trusted reports whether a tenant's servers of tools may be on this machine and in

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -71,10 +70,20 @@ func (w *keeperWorld) begin(key string) {
 	})
 }
 
-// alarms has the node look for alarms, as when it begins to serve.
+// alarms has the node look for alarms, as when it begins to serve alone.
 func (w *keeperWorld) alarms() {
 	for p := range w.n.store.Partitions() {
-		w.n.actors.Led(p)
+		w.n.actors.LedAlone(p)
+	}
+}
+
+// await waits until the log says so.
+func (w *keeperWorld) await(want string) {
+	w.t.Helper()
+	for deadline := time.Now().Add(time.Minute); w.calls() != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("the log says %q, want %q", w.calls(), want)
+		}
 	}
 }
 
@@ -96,34 +105,28 @@ func TestCallsAreClosed(t *testing.T) {
 	w.begin("before the crash")
 	w.close()
 	w.open()
-	w.alarms() // its deadline has not passed
 	if got := w.calls(); got != "intended" {
 		t.Fatalf("the log says %q", got)
 	}
-	if _, err := w.n.start(t.Context(), testKey(t, w.p)); err != nil {
-		t.Fatal(err)
-	}
-	if got := w.calls(); got != "error" {
-		t.Errorf("after a start the log says %q", got)
-	}
-	w.begin("later")
-	w.at.Store(int64(time.Minute) - 1)
+	w.close()
+	w.at.Store(int64(time.Second)) // its deadline has not passed
+	w.open()
+	w.begin("meanwhile")
+	w.alarms()
+	w.await("intended error")
+	w.at.Store(int64(time.Minute) + int64(time.Second) - 1)
 	w.alarms()
 	if got := w.calls(); got != "intended error" {
 		t.Errorf("before the deadline the log says %q", got)
 	}
-	w.at.Store(int64(time.Minute))
+	w.at.Store(int64(time.Minute + time.Second))
 	w.alarms()
-	for deadline := time.Now().Add(time.Minute); w.calls() != "error error"; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after the deadline the log says %q", w.calls())
-		}
-	}
+	w.await("error error")
 	w.close()
 }
 
 // TestTransfersAreCarriedOn: a transfer whose caller left in the middle goes on with its
-// alarm after a restart. A tenant with nothing pending isn't even loaded by the keeper.
+// alarm after a restart.
 func TestTransfersAreCarriedOn(t *testing.T) {
 	w := newKeeperWorld(t)
 	tenant := ubl.TenantName(w.ana.TenantID)
@@ -159,71 +162,4 @@ func TestTransfersAreCarriedOn(t *testing.T) {
 	release()
 	kept()
 	w.close()
-	w.open()
-	w.n.closeOrphans(t.Context())
-	if active := w.n.actors.Stats().Active; active != 0 {
-		t.Errorf("looking for what is pending loaded %d actors", active)
-	}
-	w.close()
-}
-
-// TestTenantsDontWait: a tenant that is stuck holds up no other, and errands of
-// several tenants all run, however many there are.
-func TestTenantsDontWait(t *testing.T) {
-	w := newKeeperWorld(t)
-	for i := range 3 * errands {
-		who := w.ana
-		who.UserID, who.EmailDomain, who.TenantID = ubl.UserID(fmt.Sprint("u:", i)), fmt.Sprintf("of%d.com", i), ubl.TenantID(fmt.Sprintf("t:of%d.com", i))
-		must[*ubl.Entered](w, ubl.TenantName(who.TenantID), ubl.Enter{Request: ubl.Request{Who: who, ID: "req:enter", Key: "enter"}, Act: true})
-	}
-	groups, err := w.n.store.Groups(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var done atomic.Int64
-	others := make(chan struct{})
-	w.n.eachTenant(ctx, "couldn't test", func(ctx context.Context, g ubl.Group) error {
-		if _, ok := ctx.Deadline(); !ok {
-			t.Error("an errand has no deadline")
-		}
-		if g == groups[0] { // until all others are done
-			select {
-			case <-others:
-			case <-ctx.Done():
-				t.Error("the others waited for one that is stuck")
-			}
-			return nil
-		}
-		if done.Add(1) == int64(len(groups)-1) {
-			close(others)
-		}
-		return nil
-	})
-	if done.Load() != int64(len(groups)-1) {
-		t.Errorf("%d of %d other tenants had their errand", done.Load(), len(groups)-1)
-	}
-	w.close()
-}
-
-// TestPanicInAnErrand: the errands of other tenants are run, and the keeper goes on.
-func TestPanicInAnErrand(t *testing.T) {
-	w := newKeeperWorld(t)
-	defer w.close()
-	other := ubl.TenantID("t:other.com")
-	who := w.ana
-	who.TenantID, who.EmailDomain, who.Email, who.UserID = other, "other.com", "ana@other.com", "u:other"
-	must[*ubl.Entered](w, ubl.TenantName(other), ubl.Enter{Request: ubl.Request{Who: who, ID: "req:other", Key: "other"}, Act: true})
-	var ran atomic.Int64
-	w.n.eachTenant(t.Context(), "couldn't", func(_ context.Context, g ubl.Group) error {
-		if g.Tenant == w.ana.TenantID {
-			panic("poisoned tenant")
-		}
-		ran.Add(1)
-		return nil
-	})
-	if ran.Load() == 0 || w.n.panics.Caught() != 1 {
-		t.Errorf("%d other errands ran, %d panics are counted", ran.Load(), w.n.panics.Caught())
-	}
 }

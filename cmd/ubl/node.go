@@ -81,6 +81,8 @@ type node struct {
 	kinds []ubl.Kind
 	// push reaches browsers; nil for none.
 	push ubl.Pusher
+	// servers asks tools' servers, once the node has its portal.
+	servers lateSyncer
 }
 
 // openNode opens a data directory as that of a node alone, making it where it is
@@ -138,7 +140,7 @@ func (n *node) run(dir string) (err error) {
 	begun := time.Now()
 	n.clock = &clockGuard{now: n.now, elapsed: func() time.Duration { return time.Since(begun) }, ahead: n.clockOffset, log: n.log}
 	n.actors = actors.New(actors.Options{
-		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: n.kinds, Quota: n.quota, Push: n.push}),
+		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: n.kinds, Quota: n.quota, Push: n.push, Servers: &n.servers}),
 		Now:      n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
 		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota, Hold: n.clock.holds,
 	})
