@@ -21,6 +21,7 @@ func TestSearch(t *testing.T) {
 		p.sees("What are you looking for?")
 		p.sees("Best first")
 		p.write("moorings") // where the focus is
+		p.key(kb.Enter)
 		p.until("what was said of moorings is found, once it is indexed", func() bool {
 			if strings.Contains(p.text(), "Nothing found") {
 				p.press("button", "Search")
@@ -77,12 +78,14 @@ func TestDirectMessages(t *testing.T) {
 	bob.press("link", "Ana…")
 	bob.hears("are you coming?")
 	bob.find("button", "Direct messages")
+	bob.pointsAt("link", "Ana…")
 	bob.press("button", "More for Ana")
 	bob.find("dialog", "Ana")
 	bob.examine("room-menu")
 	bob.press("button", "Add to favourites")
 	bob.find("button", "Favourites")
 	bob.lacks("button", "Direct messages")
+	bob.pointsAt("link", "Ana…")
 	bob.press("button", "More for Ana")
 	bob.press("button", "Mute")
 	bob.sees("Muted")
@@ -91,6 +94,7 @@ func TestDirectMessages(t *testing.T) {
 	bob.press("button", "Favourites")
 	bob.lacks("link", "Ana…")
 	bob.press("button", "Favourites…")
+	bob.pointsAt("link", "Ana…")
 	bob.press("button", "More for Ana")
 	bob.press("button", "Hide until the next message")
 	bob.lacks("link", "Ana…")
