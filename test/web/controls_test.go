@@ -186,6 +186,13 @@ func (p *person) pointsAt(role, name string) {
 	})
 }
 
+// holds does what a finger that stays on a control has the browser do.
+func (p *person) holds(role, name string) {
+	p.t.Helper()
+	_, err := on[bool](p, p.find(role, name), `function() { return this.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true })); }`)
+	must(p.t, err)
+}
+
 // point touches or clicks a place.
 func (p *person) point(x, y float64) {
 	p.t.Helper()

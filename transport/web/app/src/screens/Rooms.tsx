@@ -135,7 +135,7 @@ function Search({ value, onValue }: { value: string; onValue: (value: string) =>
     onValue('');
   };
   return (
-    <div class="search" role="search">
+    <div class="search" role="search" aria-label={t('rooms.search')}>
       <input class="input" type="search" dir="auto" aria-label={t('rooms.search')} placeholder={t('rooms.search')} value={value} onInput={(e) => onValue(e.currentTarget.value)} onKeyDown={leave} />
     </div>
   );

@@ -31,7 +31,7 @@ export function Inside({ of, members, onChanged }: { of: Of; members: Member[]; 
       <Section title={t('members.count', { n: members.length })}>
         <List label={t('members.title')}>
           {members.map((member) => (
-            <Entry key={member.user_id} member={member} me={member === mine} end={member !== mine && <Menu label={t('inside.change', { name: nameOf(member) })} items={[messageTo(member), ...(owner ? choices(of, member, act) : mine?.role === 'moderator' && member.role === 'member' ? [taking(of, member, act)] : [])]} />} />
+            <Entry key={member.user_id} member={member} me={member === mine} end={member !== mine && <What member={member} more={owner ? choices(of, member, act) : mine?.role === 'moderator' && member.role === 'member' ? [taking(of, member, act)] : []} />} />
           ))}
         </List>
       </Section>
@@ -56,6 +56,13 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
   );
 }
 
+// What is what one can do with another member: who may change nothing of them can write to them.
+function What({ member, more }: { member: Member; more: ReturnType<typeof choices> }) {
+  const write = () => void openDirect([member.user_id]).catch(failed);
+  if (more.length === 0) return <Button kind="quiet" icon="room" label={t('members.message.to', { name: nameOf(member) })} onClick={write} />;
+  return <Menu label={t('inside.change', { name: nameOf(member) })} items={[{ label: t('members.message'), icon: 'room', onSelect: write }, ...more]} />;
+}
+
 function choices(of: Of, member: Member, act: (work: Promise<unknown>) => void) {
   const url = of.url + at`/members/${member.user_id}`;
   const roles: readonly Role[] = of.what === 'room' ? ['owner', 'moderator', 'member'] : ['owner', 'member'];
@@ -69,8 +76,6 @@ function choices(of: Of, member: Member, act: (work: Promise<unknown>) => void) 
 const taking = (of: Of, member: Member, act: (work: Promise<unknown>) => void) => ({
   label: t('inside.remove', { what: of.what }), icon: 'trash' as const, danger: true, onSelect: () => void remove(of, member, of.url + at`/members/${member.user_id}`, act),
 });
-
-const messageTo = (member: Member) => ({ label: t('members.message'), icon: 'room' as const, onSelect: () => void openDirect([member.user_id]).catch(failed) });
 
 async function remove(of: Of, member: Member, url: string, act: (work: Promise<unknown>) => void) {
   const text = t('inside.remove.text', { name: nameOf(member), place: of.name });

@@ -39,6 +39,7 @@ export default function Directory() {
       <form
         class="seek"
         role="search"
+        aria-label={t('directory.title')}
         onSubmit={(e) => {
           e.preventDefault();
           setWords(typed.trim());
