@@ -45,7 +45,7 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
     <Row
       start={<Avatar id={member.user_id} name={name} icon={member.is_service ? 'tool' : undefined} />}
       title={name}
-      sub={member.email ?? member.user_id}
+      sub={member.is_service ? t('members.agent') : (member.email ?? member.user_id)}
       meta={
         <>
           {me && <Badge>{t('members.you')}</Badge>} {member.is_service && <Badge>{t('members.is.agent')}</Badge>} {member.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {member.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>} {member.role === 'moderator' && <Badge kind="accent">{t('inside.is.moderator')}</Badge>}

@@ -93,8 +93,8 @@ function Entry({ room }: { room: RoomEntry }) {
     <Row
       start={<Avatar id={room.room_id} name={room.name} />}
       title={room.name}
-      below={room.topic}
-      sub={
+      sub={room.topic}
+      below={
         <>
           {t('members.count', { n: room.members ?? 0 })}
           {room.active_at && <> · {rich('directory.active', { time: <Time at={room.active_at} as="ago" /> })}</>}
