@@ -87,7 +87,7 @@ func furnish(t *testing.T, s *server) []screen {
 		{"nowhere", "/ui/no/such/place", "leads nowhere"},
 		{"direct", "/ui/rooms/" + direct, "the key to the boathouse"},
 		{"room-details", "/ui/rooms/r:launch-plans/members", "Everything about the launch"},
-		{"new-message", "/ui/new-message?with=" + c.idOf("bo@harbour.example"), "Open the conversation"},
+		{"new-message", "/ui/new-message?with=" + c.idOf("bo@harbour.example"), "harbourmaster"},
 		{"directory", "/ui/directory", "When the water comes"},
 		{"notifications", "/ui/settings/notifications", "Call the sailmaker"},
 		{"search", "/ui/search?q=moorings", "Who can look after the moorings"},
