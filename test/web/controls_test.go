@@ -173,6 +173,26 @@ func (p *person) press(role, name string) {
 	}
 }
 
+// pointsAt moves the mouse over a control, for what shows only then.
+func (p *person) pointsAt(role, name string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("the mouse is over the %s %q", role, name), func() bool {
+		s, err := p.reach(p.find(role, name))
+		if err != nil {
+			return false
+		}
+		call(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: s.X, Y: s.Y})
+		return true
+	})
+}
+
+// holds does what a finger that stays on a control has the browser do.
+func (p *person) holds(role, name string) {
+	p.t.Helper()
+	_, err := on[bool](p, p.find(role, name), `function() { return this.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true })); }`)
+	must(p.t, err)
+}
+
 // point touches or clicks a place.
 func (p *person) point(x, y float64) {
 	p.t.Helper()

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -158,13 +159,21 @@ func TestUnreadIsThePersons(t *testing.T) {
 	q.until("it is read there, too", func() bool { return !strings.HasPrefix(eval[string](q, "document.title"), "(") })
 }
 
+// places are the screens that lead to people, rooms and what they said.
+var places = []string{"direct", "room-details", "new-message", "directory", "notifications", "search"}
+
+// among are the screens of these names.
+func among(all []screen, names ...string) []screen {
+	return slices.DeleteFunc(slices.Clone(all), func(at screen) bool { return !slices.Contains(names, at.name) })
+}
+
 // TestLanguages: every language has the whole of the app's frame, and Arabic is mirrored.
 func TestLanguages(t *testing.T) {
 	needAxe(t)
 	onBothScreens(t, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
-		furnish(t, s)
+		all := furnish(t, s)
 		p.visit("/ui/settings")
 		p.find("heading", "Settings")
 		for i, l := range languages {
@@ -183,6 +192,12 @@ func TestLanguages(t *testing.T) {
 		p.moves("/ui/rooms/r:general/members")
 		p.sees("bo@harbour.example")
 		p.examine("room-members-ar")
+		for _, at := range among(all, places...) {
+			p.moves(at.path)
+			p.sees(at.shows)
+			p.examine(at.name + "-ar")
+		}
+		p.moves("/ui/rooms/r:general/members")
 		if v == desktop {
 			left := func(pane string) float64 {
 				return eval[float64](p, `document.querySelector('`+pane+`').getBoundingClientRect().left`)
@@ -218,8 +233,7 @@ func TestContrastAndSize(t *testing.T) {
 	onBothScreens(t, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
-		furnish(t, s)
-		screens := []screen{{"rooms", "/ui/", "Launch plans"}, {"room-members", "/ui/rooms/r:general/members", "Add somebody"}, {"settings", "/ui/settings", "Sign out everywhere"}}
+		screens := among(furnish(t, s), append(places, "rooms", "room-members", "settings")...)
 		look := func(as string) {
 			for _, at := range screens {
 				p.moves(at.path)

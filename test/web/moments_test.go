@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // moment is a state of the app that no address leads to, and how one comes to it.
@@ -123,6 +124,28 @@ func TestMoments(t *testing.T) {
 				p.sees("saved version 3")
 			}},
 			{"ledger-verified", func() { p.press("button", "Take theirs"); p.verifies("Whole and unchanged") }},
+			{"folded-list", func() {
+				p.visit("/ui/")
+				p.press("button", "Direct messages")
+				p.find("button", "Direct messages 1")
+			}},
+			{"room-menu", func() {
+				p.holds("link", "Launch plans…")
+				p.find("button", "Take out of favourites")
+			}},
+			{"edit-about", func() {
+				p.visit("/ui/rooms/r:launch-plans/members")
+				p.press("button", "Change name and topic")
+				p.find("dialog", "Change name and topic")
+			}},
+			{"search-from", func() {
+				p.visit("/ui/search?q=moorings")
+				p.press("button", "From whom")
+				p.focus("combobox", "Name or address")
+				p.key("bo")
+				p.find("option", "bo…")
+			}},
+			{"search-found", func() { p.key(kb.Enter); p.find("button", "No longer: From bo") }},
 			{"offline", func() {
 				p.visit("/ui/rooms/r:launch-plans")
 				p.hears("We launch on Monday at nine. The plan is in the workspace.")
@@ -131,8 +154,10 @@ func TestMoments(t *testing.T) {
 				p.say("Launch plans", "See you there, all of you!")
 				p.sees("See you there, all of you!")
 			}},
+			{"search-offline", func() { p.moves("/ui/search?q=launch"); p.sees("This is what is kept on this device") }},
 			{"failed-message", func() { // the rule has changed while one couldn't know
 				c.ask("PATCH", "/api/rooms/r:launch-plans/policy", map[string]int{"max_message_bytes": 10}, nil)
+				p.moves("/ui/rooms/r:launch-plans")
 				p.online()
 				p.sees("Not sent: it is too long for this room")
 			}},

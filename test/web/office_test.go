@@ -119,7 +119,7 @@ func TestPrivateWorkspace(t *testing.T) {
 		bob.visit("/ui/workspaces")
 		bob.press("link", "Board…")
 		bob.press("button", "Members")
-		bob.sees("you")
+		bob.find("button", "Message ana")
 		bob.lacks("button", "Change ana")
 
 		ana.press("button", "Change bob")

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // screen is a screen of the app, where it is, and what shows that it is there.
@@ -52,6 +53,7 @@ func furnish(t *testing.T, s *server) []screen {
 	c.ask("PATCH", "/api/portal/budget", map[string]int{"tokens_per_day": 200_000, "requests_per_minute": 60}, nil)
 	use(t, agent, "office.document.list", map[string]any{"workspace_id": "w:general"})
 	c.invite("kim@elsewhere.example")
+	direct := furnishPlaces(c, bo, first)
 	return []screen{
 		{"rooms", "/ui/", "Launch plans"},
 		{"room", "/ui/rooms/r:general", "See you on the slipway"},
@@ -83,7 +85,49 @@ func furnish(t *testing.T, s *server) []screen {
 		{"settings", "/ui/settings", "Sign out everywhere"},
 		{"more", "/ui/more", "Tool calls"},
 		{"nowhere", "/ui/no/such/place", "leads nowhere"},
+		{"direct", "/ui/rooms/" + direct, "the key to the boathouse"},
+		{"room-details", "/ui/rooms/r:launch-plans/members", "Everything about the launch"},
+		{"new-message", "/ui/new-message?with=" + c.idOf("bo@harbour.example"), "harbourmaster"},
+		{"directory", "/ui/directory", "When the water comes"},
+		{"notifications", "/ui/settings/notifications", "Call the sailmaker"},
+		{"search", "/ui/search?q=moorings", "Who can look after the moorings"},
+		{"search-narrowed", "/ui/search?q=moorings&has=link&after=2026-01-31", "Nothing found"},
+		{"search-begin", "/ui/search", "What are you looking for?"},
 	}
+}
+
+// furnishPlaces fills the list of rooms in all its parts, the directory and what reaches one, and
+// answers the direct messages with bo.
+func furnishPlaces(c, bo *client, mooring message) (direct string) {
+	c.t.Helper()
+	var dm struct {
+		Room struct {
+			RoomID string `json:"room_id"`
+		}
+	}
+	c.ask("POST", "/api/dms", map[string]any{"with": []string{c.idOf("bo@harbour.example")}}, &dm)
+	direct = dm.Room.RoomID
+	c.send(direct, "Do you have the key to the boathouse?")
+	bo.send(direct, "It hangs behind the door of the office.")
+	c.ask("PATCH", "/api/rooms/r:launch-plans/about", map[string]string{"topic": "Everything about the launch in May",
+		"description": "Dates, tides and who does what. Read the plan in the workspace first."}, nil)
+	c.ask("POST", "/api/rooms/r:launch-plans/members", map[string]string{"email": "bo@harbour.example", "role": "moderator"}, nil)
+	c.ask("PATCH", "/api/me/rooms/r:launch-plans", map[string]any{"favourite": true, "level": "all"}, nil)
+	var made struct {
+		RoomID string `json:"room_id"`
+	}
+	c.ask("POST", "/api/rooms", map[string]string{"name": "Harbour café"}, &made)
+	c.ask("PATCH", "/api/me/rooms/"+made.RoomID, map[string]any{"mute_s": 30 * 24 * 3600}, nil)
+	bo.ask("POST", "/api/rooms", map[string]string{"name": "Lost and found"}, &made)
+	bo.ask("PATCH", "/api/rooms/"+made.RoomID+"/policy", map[string]string{"join": "tenant"}, nil)
+	bo.ask("POST", "/api/rooms", map[string]string{"name": "Tides & moon"}, &made)
+	bo.ask("PATCH", "/api/rooms/"+made.RoomID+"/policy", map[string]string{"join": "tenant"}, nil)
+	bo.ask("PATCH", "/api/rooms/"+made.RoomID+"/about", map[string]string{"topic": "When the water comes"}, nil)
+	c.ask("PATCH", "/api/me/notifications", map[string]any{"keywords": []string{"slipway", "high water"},
+		"quiet": map[string]any{"from": "22:00", "to": "07:00", "zone": "Europe/Lisbon"}}, nil)
+	c.ask("POST", "/api/me/reminders", map[string]any{"room_id": general, "msg_id": mooring.MsgID,
+		"at": time.Now().Add(20 * time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"), "note": "Call the sailmaker"}, nil)
+	return direct
 }
 
 // TestScreens looks at every screen, light and dark, on a phone, a desktop and the

@@ -11,6 +11,16 @@ import type { Reached, RoomPreference } from '../types';
 // preferred are the rooms of which something is wanted, by id.
 export const preferred = signal<ReadonlyMap<string, RoomPreference>>(new Map());
 
+// known tells that these are what one wants, as far as that can be had: a list in another order
+// would jump under the finger.
+export const known = signal(false);
+
+// of is whose they are.
+let of: Store | null = null;
+
+// patience is how long the list waits for that, in ms.
+const patience = 1000;
+
 export const isFavourite = (id: string) => preferred.value.get(id)?.favourite ?? false;
 
 // isMuted tells that nothing of a room reaches one now.
@@ -24,14 +34,34 @@ export function take(answer: Reached): Reached {
   return answer;
 }
 
-// useMine reads it when there is a line, when another device has changed it, and when one comes
-// back to this tab: only one tab hears what other devices do.
+// useMine has what was read last at once. It asks when there is a line, when another device has
+// changed it, and when one comes back to this tab: only one tab hears what other devices do.
 export function useMine(now: Store | null): void {
   const live = now?.connection.value === 'live';
   const changes = now?.person.value ?? 0;
   useEffect(() => {
-    if (!now) return void (preferred.value = new Map());
-    const read = () => now.shelf.read('mine', () => reached()).then(({ value }) => take(value), () => undefined);
+    if (of !== now) {
+      of = now;
+      preferred.value = new Map();
+      known.value = false;
+    }
+    if (!now || known.peek()) return;
+    const begin = (answer?: Reached) => {
+      if (of !== now || known.peek()) return;
+      if (answer) take(answer);
+      known.value = true;
+    };
+    void now.shelf.kept<Reached>('mine').then((answer) => answer && begin(answer));
+    const timer = setTimeout(begin, patience);
+    return () => clearTimeout(timer);
+  }, [now]);
+  useEffect(() => {
+    if (!now) return;
+    const read = () =>
+      now.shelf
+        .read('mine', () => reached())
+        .then(({ value }) => of === now && take(value), () => undefined)
+        .then(() => of === now && (known.value = true));
     void read();
     const back = () => document.visibilityState === 'visible' && void read();
     document.addEventListener('visibilitychange', back);

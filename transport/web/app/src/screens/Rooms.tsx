@@ -5,7 +5,7 @@ import './Rooms.css';
 import type { TargetedKeyboardEvent, TargetedMouseEvent } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { open } from '../commands';
-import { isMuted, preferred, useMine } from '../notify/mine';
+import { isMuted, known, preferred, useMine } from '../notify/mine';
 import { parts } from '../order';
 import { go, place } from '../router';
 import { store } from '../store';
@@ -29,7 +29,8 @@ import { AddPasskey } from './AddPasskey';
 
 const RoomMenu = lazy(() => import('./rooms/RoomMenu'));
 
-// many is from how many rooms on a search helps.
+// many is from how many rooms of one's own on a search helps. Those that one may join come later,
+// and would push the list down; the directory has a search of its own.
 const many = 5;
 
 const headings = { favourites: 'rooms.favourites', direct: 'rooms.direct', rooms: 'rooms.rest', joinable: 'rooms.joinable' } satisfies Record<string, Key>;
@@ -45,11 +46,11 @@ export default function Rooms() {
   useRestored(now?.restored.value ?? 0);
   const [mine, others] = [now?.rooms.mine.value ?? [], now?.rooms.others.value ?? []];
   useBadges(mine.reduce((sum, room) => sum + (isMuted(room.room_id) ? 0 : room.unread), 0));
-  const waiting = !now || (mine.length === 0 && !now.synced.value);
+  const waiting = !now || !known.value || (mine.length === 0 && !now.synced.value);
   return (
     <Screen title={t('rooms.title')} sub={line} fixed actions={<Actions />}>
       <AddPasskey />
-      {mine.length + others.length >= many && <Search value={sought} onValue={setSought} />}
+      {mine.length >= many && <Search value={sought} onValue={setSought} />}
       {waiting ? <Spinner /> : <Found mine={mine} others={others} sought={sought} />}
     </Screen>
   );
@@ -135,7 +136,7 @@ function Search({ value, onValue }: { value: string; onValue: (value: string) =>
     onValue('');
   };
   return (
-    <div class="search" role="search">
+    <div class="search" role="search" aria-label={t('rooms.search')}>
       <input class="input" type="search" dir="auto" aria-label={t('rooms.search')} placeholder={t('rooms.search')} value={value} onInput={(e) => onValue(e.currentTarget.value)} onKeyDown={leave} />
     </div>
   );

@@ -42,6 +42,12 @@ export class Shelf {
     }
   }
 
+  // kept is the answer before, which may be shown until a newer one is there.
+  async kept<T>(name: string): Promise<T | undefined> {
+    const kept = await this.db.get('answers', name).catch(() => undefined);
+    return kept?.value as T | undefined;
+  }
+
   // put keeps an answer that is new.
   async put<T>(name: string, value: T): Promise<Kept<T>> {
     const ages = await (this.ages ??= this.load());

@@ -32,7 +32,7 @@ export function Inside({ of, members, onChanged }: { of: Of; members: Member[]; 
       <Section title={t('members.count', { n: members.length })}>
         <List label={t('members.title')}>
           {members.map((member) => (
-            <Entry key={member.user_id} member={member} me={member === mine} end={member !== mine && <Menu label={t('inside.change', { name: nameOf(member) })} items={[messageTo(member), ...(owner ? choices(of, member, act) : mine?.role === 'moderator' && member.role === 'member' ? [taking(of, member, act)] : [])]} />} />
+            <Entry key={member.user_id} member={member} me={member === mine} end={member !== mine && <What member={member} more={owner ? choices(of, member, act) : mine?.role === 'moderator' && member.role === 'member' ? [taking(of, member, act)] : []} />} />
           ))}
         </List>
       </Section>
@@ -46,7 +46,7 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
     <Row
       start={<Avatar id={member.user_id} name={name} icon={member.is_service ? 'tool' : undefined} />}
       title={name}
-      sub={member.email ?? member.user_id}
+      sub={member.is_service ? t('members.agent') : (member.email ?? member.user_id)}
       meta={
         <>
           {me && <Badge>{t('members.you')}</Badge>} {isPresent(member.user_id) && <Badge kind="good">{t('members.online')}</Badge>} {member.is_service && <Badge>{t('members.is.agent')}</Badge>} {member.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {member.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>} {member.role === 'moderator' && <Badge kind="accent">{t('inside.is.moderator')}</Badge>}
@@ -55,6 +55,13 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
       end={end || undefined}
     />
   );
+}
+
+// What is what one can do with another member: who may change nothing of them can write to them.
+function What({ member, more }: { member: Member; more: ReturnType<typeof choices> }) {
+  const write = () => void openDirect([member.user_id]).catch(failed);
+  if (more.length === 0) return <Button kind="quiet" icon="room" label={t('members.message.to', { name: nameOf(member) })} onClick={write} />;
+  return <Menu label={t('inside.change', { name: nameOf(member) })} items={[{ label: t('members.message'), icon: 'room', onSelect: write }, ...more]} />;
 }
 
 function choices(of: Of, member: Member, act: (work: Promise<unknown>) => void) {
@@ -70,8 +77,6 @@ function choices(of: Of, member: Member, act: (work: Promise<unknown>) => void) 
 const taking = (of: Of, member: Member, act: (work: Promise<unknown>) => void) => ({
   label: t('inside.remove', { what: of.what }), icon: 'trash' as const, danger: true, onSelect: () => void remove(of, member, of.url + at`/members/${member.user_id}`, act),
 });
-
-const messageTo = (member: Member) => ({ label: t('members.message'), icon: 'room' as const, onSelect: () => void openDirect([member.user_id]).catch(failed) });
 
 async function remove(of: Of, member: Member, url: string, act: (work: Promise<unknown>) => void) {
   const text = t('inside.remove.text', { name: nameOf(member), place: of.name });

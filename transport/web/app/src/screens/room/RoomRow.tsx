@@ -30,7 +30,12 @@ export const RoomRow = memo(function RoomRow({ room, current }: { room: RoomView
       meta={
         <>
           {last && <Time at={last.sent_at} />}
-          {muted && <span class="hidden">{t('rooms.muted')}</span>}
+          {muted && (
+            <>
+              <Icon name="mute" size={16} />
+              <span class="hidden">{t('rooms.muted')}</span>
+            </>
+          )}
           {mentions > 0 ? <Count n={mentions} kind="mention" says="rooms.mentions" /> : unread > 0 && !muted && <Count n={unread} kind="accent" says="rooms.unread" />}
         </>
       }

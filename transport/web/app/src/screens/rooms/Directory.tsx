@@ -39,6 +39,7 @@ export default function Directory() {
       <form
         class="seek"
         role="search"
+        aria-label={t('directory.title')}
         onSubmit={(e) => {
           e.preventDefault();
           setWords(typed.trim());
@@ -92,8 +93,8 @@ function Entry({ room }: { room: RoomEntry }) {
     <Row
       start={<Avatar id={room.room_id} name={room.name} />}
       title={room.name}
-      below={room.topic}
-      sub={
+      sub={room.topic}
+      below={
         <>
           {t('members.count', { n: room.members ?? 0 })}
           {room.active_at && <> · {rich('directory.active', { time: <Time at={room.active_at} as="ago" /> })}</>}

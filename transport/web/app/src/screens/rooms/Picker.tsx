@@ -62,7 +62,7 @@ export function Picker({ label, of, onPick, onBack }: Props) {
     e.preventDefault();
   };
   return (
-    <div class="palette picker">
+    <div class="palette chooser">
       <input
         class="input"
         type="text"

@@ -29,7 +29,7 @@ export default function RoomMenu() {
         <Button icon="check" wide onClick={change({ favourite: !favourite })}>
           {t(favourite ? 'roommenu.unfavourite' : 'roommenu.favourite')}
         </Button>
-        <Button icon="clock" wide onClick={change({ mute_s: isMuted(id) ? 0 : forever })}>
+        <Button icon="mute" wide onClick={change({ mute_s: isMuted(id) ? 0 : forever })}>
           {t(isMuted(id) ? 'roommenu.unmute' : 'roommenu.mute')}
         </Button>
         <Button icon="info" wide onClick={act(() => go(`/ui/rooms/${id}/members`))}>

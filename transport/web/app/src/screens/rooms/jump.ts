@@ -6,7 +6,7 @@ import type { Message } from '../../types';
 import type { Talk } from '../room/talk';
 
 // linkTo is where a message opens by itself.
-export const linkTo = ({ room_id, room_seq }: Pick<Message, 'room_id' | 'room_seq'>) => `/ui/rooms/${encodeURIComponent(room_id)}?at=${room_seq}`;
+export const linkTo = ({ room_id, room_seq }: Pick<Message, 'room_id' | 'room_seq'>) => `/ui/rooms/${room_id}?at=${room_seq}`;
 
 // linked is the room_seq of the message that the address names, 0 for none.
 export function linked(): number {

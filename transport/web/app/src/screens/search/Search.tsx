@@ -34,6 +34,7 @@ export default function Search() {
       <form
         class="seek"
         role="search"
+        aria-label={t('search.title')}
         onSubmit={(e) => {
           e.preventDefault();
           look({});
