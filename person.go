@@ -31,6 +31,7 @@ const (
 	PersonDevices     = "devices"
 	PersonReminders   = "reminders"
 	PersonWaiting     = "waiting"
+	PersonScheduled   = "scheduled"
 )
 
 // Limits of what a person keeps.

@@ -22,12 +22,13 @@ var acts = func() (list []offer.Act) {
 		"agreement_id": { "$ref": "ubl.common.v1#/$defs/agreement_id" }, ` + user + ` } }`)
 	for _, did := range []ubl.Did{
 		didPreferences, didRoom, didKey, didDeviceAdd, didDeviceRemove, didReminderAdd, didReminderRemove, didReminderRing, didNotify, didRelease, didSeen, didPush,
+		didScheduledAdd, didScheduledUpdate, didScheduledRemove, didScheduledSend,
 	} {
 		effect := json.RawMessage(fmt.Sprintf(`{ "type": "object", "additionalProperties": false, "required": ["op", "user_id"], "properties": {
 			"op": { "const": %q }, %s } }`, did, user))
 		form := own
 		switch did {
-		case didKey, didDeviceRemove, didReminderRing, didNotify, didRelease, didSeen, didPush:
+		case didScheduledSend, didKey, didDeviceRemove, didReminderRing, didNotify, didRelease, didSeen, didPush:
 			form = follows
 		}
 		list = append(list, offer.Act{Did: did, This: form, Effect: effect, Pointers: pointers})

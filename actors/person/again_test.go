@@ -49,6 +49,12 @@ func TestAnsweredAgain(t *testing.T) {
 	}}).(*ubl.Device)
 	reminder := again.Ask(at, ubl.AddReminder{Request: h.Request(ana), RoomID: "r:general", MsgID: "m:1", At: now.Add(time.Hour), Note: "later"}).(*ubl.Reminder)
 	again.Ask(at, ubl.RemoveReminder{Request: h.Request(ana), ReminderID: reminder.ReminderID})
+	scheduled := again.Ask(at, ubl.AddScheduled{
+		Request: h.Request(ana), RoomID: ubl.GeneralRoom, Text: "later", Mentions: []ubl.Mention{ubl.MentionRoom}, ReplyTo: "m:1", Thread: "m:2",
+		At: now.Add(time.Hour).String(), Zone: "Europe/Berlin", Rule: "FREQ=DAILY",
+	}).(*ubl.Scheduled)
+	again.Ask(at, ubl.UpdateScheduled{Request: h.Request(ana), ScheduledID: scheduled.ScheduledID, Patch: ubl.ScheduledPatch{Text: &none}})
+	again.Ask(at, ubl.RemoveScheduled{Request: h.Request(ana), ScheduledID: scheduled.ScheduledID})
 	again.Ask(at, ubl.Notify{Request: h.Request(ubl.Platform()), News: ubl.News{RoomID: "r:other", Seq: 3, MsgID: "m:3", Author: "u:bob", Mentioned: true}})
 	again.Ask(at, ubl.SeenRoom{Request: h.Request(ana), RoomID: "r:other", Seq: 3})
 	again.Ask(at, ubl.RemoveDevice{Request: h.Request(ana), DeviceID: device.DeviceID})

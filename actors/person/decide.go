@@ -25,12 +25,18 @@ const (
 	didRelease        ubl.Did = "person.release"
 	didSeen           ubl.Did = "person.seen"
 	didPush           ubl.Did = "person.push"
+
+	didScheduledAdd    ubl.Did = "person.scheduled.add"
+	didScheduledUpdate ubl.Did = "person.scheduled.update"
+	didScheduledRemove ubl.Did = "person.scheduled.remove"
+	didScheduledSend   ubl.Did = "person.scheduled.send"
 )
 
 // Alarms.
 const (
 	alarmHeld   = "held"
 	alarmRemind = "remind:" // and the reminder's id
+	alarmSend   = "send:"   // and the scheduled message's id
 )
 
 // about is an act that follows from messages, alarms and pushes: the ledger says whose it is, and
@@ -144,9 +150,9 @@ func (s *State) decideReminderAdd(c ubl.AddReminder, at actors.Moment) (*plan, e
 	case len(s.Reminders) >= ubl.MaxReminders:
 		return nil, ubl.Errorf(ubl.CodeConflict, "you have %d reminders: remove one first", ubl.MaxReminders)
 	case c.At <= at.Now:
-		return nil, when("is over already")
+		return nil, wrong("at", "is over already")
 	case c.At > at.Now.Add(ubl.MaxRemindAhead):
-		return nil, when("is more than a year ahead")
+		return nil, wrong("at", "is more than a year ahead")
 	}
 	var id [10]byte
 	if _, err := io.ReadFull(at.Random, id[:]); err != nil {
@@ -158,12 +164,6 @@ func (s *State) decideReminderAdd(c ubl.AddReminder, at actors.Moment) (*plan, e
 		p.Alarms = []actors.Alarm{{Key: alarmRemind + r.ReminderID, At: r.At}}
 	}
 	return p, err
-}
-
-func when(what string) *ubl.Error {
-	err := ubl.Errorf(ubl.CodeValidation, "the time %s", what)
-	err.Details = map[string]string{"at": what}
-	return err
 }
 
 func (s *State) decideReminderRemove(c ubl.RemoveReminder, at actors.Moment) (*plan, error) {
@@ -186,27 +186,31 @@ const (
 	closeFor = time.Hour
 )
 
-// job is what a push is to tell a device. It holds no more than ids: what was said is read when it
+// job is what a push is to tell a device, or which scheduled message is to be sent. It holds no more than ids: what was said is read when it
 // is sent, so that nothing is told that was read, taken back or is no longer the person's to see.
 type job struct {
-	Form     int        `json:"v"`
-	What     string     `json:"what"`
-	DeviceID string     `json:"device_id"`
-	RoomID   ubl.RoomID `json:"room_id,omitempty"`
-	Seq      int64      `json:"seq,omitempty"`
-	Reminder string     `json:"reminder_id,omitempty"`
+	Form      int        `json:"v"`
+	What      string     `json:"what"`
+	DeviceID  string     `json:"device_id"`
+	RoomID    ubl.RoomID `json:"room_id,omitempty"`
+	Seq       int64      `json:"seq,omitempty"`
+	Reminder  string     `json:"reminder_id,omitempty"`
+	Scheduled string     `json:"scheduled_id,omitempty"`
 }
 
 const jobVersion = 1
 
-// What a push tells.
+// What a push tells, or is in its place.
 const (
 	tellMessage  = "message"
 	tellClose    = "close"
 	tellReminder = "reminder"
+	tellSend     = "send"
 )
 
-func (j job) key() string { return j.What + ":" + j.DeviceID + ":" + string(j.RoomID) + j.Reminder }
+func (j job) key() string {
+	return j.What + ":" + j.DeviceID + ":" + string(j.RoomID) + j.Reminder + j.Scheduled
+}
 
 // intend puts a push behind a plan, as what follows from it, unless one like it is open.
 func (s *State) intend(p *plan, j job, at actors.Moment) error {
@@ -226,16 +230,21 @@ func (s *State) intend(p *plan, j job, at actors.Moment) error {
 
 // pushing is the plan of one push.
 func (s *State) pushing(j job, at actors.Moment) (*plan, error) {
-	j.Form = jobVersion
-	content, err := json.Marshal(j)
-	if err != nil {
-		return nil, fmt.Errorf("couldn't encode a push: %w", err)
-	}
 	last := pushFor
 	if j.What == tellClose {
 		last = closeFor
 	}
-	p := s.about(didPush, event{Begins: &open{Key: j.key(), Seq: j.Seq}})
+	return s.intending(didPush, j, last, at)
+}
+
+// intending is the plan of something that the outbox does, for so long at the most.
+func (s *State) intending(did ubl.Did, j job, last time.Duration, at actors.Moment) (*plan, error) {
+	j.Form = jobVersion
+	content, err := json.Marshal(j)
+	if err != nil {
+		return nil, fmt.Errorf("couldn't encode what is to be done: %w", err)
+	}
+	p := s.about(did, event{Begins: &open{Key: j.key(), Seq: j.Seq}})
 	p.Status, p.Effects = ubl.StatusIntended, nil
 	p.Intends = &actors.Outbound{Key: j.key(), Content: content, Deadline: at.Now.Add(last)}
 	return p, nil

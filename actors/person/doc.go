@@ -34,6 +34,14 @@
 // A time of quiet holds it back: an alarm releases what waits when it ends. A reminder is an
 // alarm, too; it rings whatever is quiet, since the person asked for it.
 //
+// # The way of a scheduled message
+//
+//	person.scheduled.add   the text, a time and perhaps a rule ([ubl.Scheduled]); an alarm
+//	wake                   person.scheduled.send is intended. The message is Sending: nobody changes it
+//	post                   asks the Tenant whether the author is there and may send, and the Room to
+//	                       take it as theirs, under the key of the intent
+//	person.scheduled.send  the effect: the next time of its rule, nothing more, or why it wasn't sent
+//
 // Reading leaves no receipt, so the ledger doesn't tell of it. The Room looks at J when somebody
 // marks it read, and asks the Person where something waits ([ubl.SeenRoom]): person.seen, and a
 // push that closes the notification on each device that shows one.
@@ -46,6 +54,9 @@
 //   - A push service that is slow or gone keeps a place of the outbox for 10 s at most, and one
 //     service may have few of a node's places (package push). What fails is tried again for a day.
 //   - Where a service says that a subscription has ended, the device is removed, with a receipt.
+//   - A message that the Room has taken and the Person doesn't know of is sent again under its key,
+//     and the Room answers with the first. What the Tenant or the Room refuses stays in the list,
+//     with the reason; what may pass is tried for a day.
 //   - A person who has left a room or the tenant is told nothing of it: a push reads the message
 //     as that person, when it is made.
 package person

@@ -15,6 +15,9 @@ func TestStoredForm(t *testing.T) {
 		stamp + `"room":{"room_id":"r:a"},"key":{"public":"k","sealed":"AA=="}}`,
 		stamp + `"device":{"device_id":"v:1","name":"x","added_at":"2026-01-07T12:34:56.000Z","subscription":{"endpoint":"https://a","p256dh":"b","auth":"c"}}}`,
 		stamp + `"reminder":{"reminder_id":"n:1","room_id":"r:a","msg_id":"m:1","at":"2026-01-07T12:34:56.000Z","note":"x","due":true}}`,
+		stamp + `"scheduled":{"scheduled_id":"q:1","room_id":"r:a","text":"x","mentions":["@room"],"reply_to":"m:1","thread":"m:2","at":"2026-01-07T12:34:56.000Z",` +
+			`"zone":"UTC","rule":"FREQ=DAILY","start":"2026-01-07T12:34:56.000Z","sending":true,"last":{"msg_id":"m:3","at":"2026-01-07T12:34:56.000Z"},` +
+			`"failed":{"code":"forbidden","message":"no","at":"2026-01-07T12:34:56.000Z"},"as":{"email":"a@b","domain":"b","groups":["g"],"issuer":"i","subject":"s"}},"gone":true}`,
 		stamp + `"waiting":{"room_id":"r:a","count":2,"first_seq":1,"last_seq":4,"held":true,"on":["v:1"]},"released":true,"begins":{"key":"message:v:1:r:a","seq":4},"ends":"x"}`,
 	} {
 		var e event

@@ -75,6 +75,9 @@ func (s *State) wake(key string, at actors.Moment) (ubl.Did, *plan, error) {
 	if id, ok := strings.CutPrefix(key, alarmRemind); ok {
 		return s.ring(id, at)
 	}
+	if id, ok := strings.CutPrefix(key, alarmSend); ok {
+		return s.due(id, at)
+	}
 	held := slices.DeleteFunc(slices.Clone(s.Waiting), func(w waiting) bool { return !w.Held })
 	if key != alarmHeld || len(held) == 0 {
 		return "", nil, nil
@@ -113,11 +116,14 @@ type pushed struct {
 	Seq int64 `json:"seq"` // the newest message that the device was told of; 0 where nothing was left to tell
 }
 
-// ended puts on record how a push ended. If more came meanwhile, another one follows.
+// ended puts on record how a push ended, or a message was sent. If more came meanwhile, another one follows.
 func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error) {
 	var j job
 	if err := json.Unmarshal(out.Content, &j); err != nil {
 		return "", nil, err
+	}
+	if j.What == tellSend {
+		return s.sent(out, j.Scheduled, at)
 	}
 	p := s.about(didPush, event{Ends: out.Key})
 	switch d := find(s.Devices, j.DeviceID, deviceID); {

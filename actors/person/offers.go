@@ -44,6 +44,27 @@ type (
 		At     ubl.Time      `json:"at" doc:"When, within a year." example:"2026-01-31T12:00:00.000Z"`
 		Note   string        `json:"note,omitempty" maxLength:"500"`
 	}
+	scheduledInput struct {
+		RoomID   ubl.RoomID    `json:"room_id" pattern:"^r:[A-Za-z0-9._-]{1,128}$" example:"r:general"`
+		Text     string        `json:"text" minLength:"1" maxLength:"8000" example:"Good morning"`
+		Mentions []ubl.Mention `json:"mentions,omitempty" maxItems:"50" doc:"Ids of people whom it is for, or @room."`
+		ReplyTo  ubl.MessageID `json:"reply_to,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" example:"m:1" doc:"A message that it answers."`
+		Thread   ubl.MessageID `json:"thread,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" example:"m:1" doc:"The message that began the thread that it is for."`
+		At       string        `json:"at" minLength:"1" maxLength:"40" doc:"When, within a year: RFC 3339, or without an offset by the clocks of zone." example:"2099-01-31T09:00"`
+		Zone     string        `json:"zone,omitempty" maxLength:"64" doc:"Time zone; UTC if empty." example:"Europe/Berlin"`
+		Rule     string        `json:"rule,omitempty" maxLength:"300" doc:"How it recurs: an RRULE of RFC 5545, daily at most, for five years at most. Empty is once." example:"FREQ=WEEKLY;BYDAY=MO;COUNT=10"`
+	}
+	scheduledPatch struct {
+		ScheduledID string         `json:"scheduled_id" pattern:"^q:[0-9a-f]{20}$" example:"q:00112233445566778899"`
+		Text        *string        `json:"text,omitempty" minLength:"1" maxLength:"8000"`
+		Mentions    *[]ubl.Mention `json:"mentions,omitempty" maxItems:"50" doc:"All of them."`
+		At          *string        `json:"at,omitempty" minLength:"1" maxLength:"40" doc:"When: as in person.scheduled.add." example:"2099-01-31T09:00"`
+		Zone        *string        `json:"zone,omitempty" maxLength:"64" example:"Europe/Berlin"`
+		Rule        *string        `json:"rule,omitempty" maxLength:"300" doc:"How it recurs; empty is once."`
+	}
+	scheduledRef struct {
+		ScheduledID string `json:"scheduled_id" pattern:"^q:[0-9a-f]{20}$" example:"q:00112233445566778899"`
+	}
 	reminderRef struct {
 		ReminderID string `json:"reminder_id" pattern:"^n:[0-9a-f]{20}$" example:"n:00112233445566778899"`
 	}
@@ -111,5 +132,33 @@ var offers = []offer.Operation{
 		More: "Takes one of your reminders away, before or after its time. person.get lists them. For people alone.",
 	}, func(req ubl.Request, in reminderRef) (ubl.Name, ubl.Command) {
 		return me(req), ubl.RemoveReminder{Request: req, ReminderID: in.ReminderID}
+	}),
+	offer.Of[nothing, ubl.ScheduledList](offer.Operation{
+		Method: "GET", Path: "/me/scheduled", Tool: "person.scheduled.list", Summary: "List your scheduled messages",
+		More: "Lists the messages that you have scheduled, by time, and those that couldn't be sent, with the reason. Nobody else sees them. For people alone.",
+	}, func(req ubl.Request, _ nothing) (ubl.Name, ubl.Command) {
+		return me(req), ubl.ListScheduled{Who: req.Who}
+	}),
+	offer.Of[scheduledInput, ubl.Scheduled](offer.Operation{
+		Method: "POST", Path: "/me/scheduled", Tool: string(didScheduledAdd), Counts: ubl.Creations, Summary: "Schedule a message, once or recurring",
+		More: "Sends a message to a room later as you, once or by a rule such as FREQ=WEEKLY;BYDAY=MO. Only you see it until then. If you may not send it then, it isn't sent, and person.scheduled.list says why. To send now use messenger.send; to remind only yourself use person.reminder.add. For people alone; answers the scheduled message.",
+	}, func(req ubl.Request, in scheduledInput) (ubl.Name, ubl.Command) {
+		return me(req), ubl.AddScheduled{
+			Request: req, RoomID: in.RoomID, Text: in.Text, Mentions: in.Mentions, ReplyTo: in.ReplyTo, Thread: in.Thread, At: in.At, Zone: in.Zone, Rule: in.Rule,
+		}
+	}),
+	offer.Of[scheduledPatch, ubl.Scheduled](offer.Operation{
+		Method: "PATCH", Path: "/me/scheduled/{scheduledId}", Tool: string(didScheduledUpdate), Counts: ubl.Sends, Summary: "Change a scheduled message",
+		More: "Changes the text, mentions, time or rule of one of your scheduled messages. What isn't given stays. One that couldn't be sent is tried again at a new time. person.scheduled.list has the ids; for a message that was sent use messenger.edit. For people alone.",
+	}, func(req ubl.Request, in scheduledPatch) (ubl.Name, ubl.Command) {
+		return me(req), ubl.UpdateScheduled{Request: req, ScheduledID: in.ScheduledID, Patch: ubl.ScheduledPatch{
+			Text: in.Text, Mentions: in.Mentions, At: in.At, Zone: in.Zone, Rule: in.Rule,
+		}}
+	}),
+	offer.Of[scheduledRef, ubl.Scheduled](offer.Operation{
+		Method: "DELETE", Path: "/me/scheduled/{scheduledId}", Tool: string(didScheduledRemove), Counts: ubl.Sends, Destroys: true, Summary: "Cancel a scheduled message",
+		More: "Cancels one of your scheduled messages, or takes one off the list that couldn't be sent. What a rule has sent already stays. person.scheduled.list has the ids. For people alone.",
+	}, func(req ubl.Request, in scheduledRef) (ubl.Name, ubl.Command) {
+		return me(req), ubl.RemoveScheduled{Request: req, ScheduledID: in.ScheduledID}
 	}),
 }

@@ -25,9 +25,11 @@ func Family(read ubl.Reader, push ubl.Pusher) actors.Family {
 		Commands: []ubl.Command{
 			ubl.GetPerson{}, ubl.SetPreferences{}, ubl.SetRoomPreference{}, ubl.MakePushKey{}, ubl.AddDevice{}, ubl.RemoveDevice{},
 			ubl.AddReminder{}, ubl.RemoveReminder{}, ubl.Notify{}, ubl.SeenRoom{},
+			ubl.ListScheduled{}, ubl.AddScheduled{}, ubl.UpdateScheduled{}, ubl.RemoveScheduled{},
 		},
 		Answers: []any{
 			(*ubl.Person)(nil), (*ubl.Preferences)(nil), (*ubl.RoomPreference)(nil), (*ubl.PushKey)(nil), (*ubl.Device)(nil), (*ubl.Reminder)(nil),
+			(*ubl.Scheduled)(nil), (*ubl.ScheduledList)(nil),
 		},
 		Numbers: runs(), Content: counted(), Offers: offers, Acts: acts,
 		Unplaced: true, // it is the person's own, and no agent's
@@ -55,6 +57,15 @@ func kind() *actors.Kind[State, event] {
 				return []string{string(c.RoomID), string(c.MsgID), c.At.String(), c.Note}
 			}, (*State).decideReminderAdd),
 			actors.On(didReminderRemove, func(c ubl.RemoveReminder) []string { return []string{c.ReminderID} }, (*State).decideReminderRemove).Frees(),
+			actors.On(didScheduledAdd, func(c scheduling) []string {
+				told := []string{string(c.RoomID), c.Text, string(c.ReplyTo), string(c.Thread), c.At, c.Zone, c.Rule}
+				for _, m := range ubl.Distinct(c.Mentions) {
+					told = append(told, string(m))
+				}
+				return told
+			}, (*State).decideScheduledAdd),
+			actors.On(didScheduledUpdate, func(c ubl.UpdateScheduled) []string { return []string{c.ScheduledID, c.Patch.String()} }, (*State).decideScheduledUpdate),
+			actors.On(didScheduledRemove, func(c ubl.RemoveScheduled) []string { return []string{c.ScheduledID} }, (*State).decideScheduledRemove).Frees(),
 			actors.On(didNotify, nil, (*State).decideNotify),
 			actors.On(didSeen, func(c ubl.SeenRoom) []string { return []string{string(c.RoomID)} }, (*State).decideSeen),
 		},
@@ -104,6 +115,8 @@ func tell(s *State, e event) []ubl.Event {
 		what = ubl.PersonDevices
 	case e.Reminder != nil:
 		what = ubl.PersonReminders
+	case e.Scheduled != nil:
+		what = ubl.PersonScheduled
 	case e.Preferences != nil:
 		what = ubl.PersonPreferences
 	case e.Waiting != nil && e.Ends == "", e.Released:
@@ -155,6 +168,8 @@ func outcome(_ context.Context, e event) (any, error) {
 		r := *e.Reminder
 		r.Salt = e.Salt
 		return &r, nil
+	case didScheduledAdd, didScheduledUpdate, didScheduledRemove:
+		return shownScheduled(*e.Scheduled, e.Salt), nil
 	}
 	return nil, nil
 }
@@ -178,6 +193,21 @@ func (x *Person) Receive(t *actors.Turn, cmd ubl.Command) {
 		x.get(t, c)
 	case tellWhom:
 		t.Reply(x.recipient(c))
+	case ubl.ListScheduled:
+		if err := s.mine(c.Who); err != nil {
+			t.Fail(err)
+			return
+		}
+		t.Reply(s.listScheduled())
+	case ubl.AddScheduled:
+		x.schedule(t, c)
+	case whatToPost:
+		m := find(s.Scheduled, c.ID, scheduledID)
+		if m == nil {
+			t.Fail(ubl.Errorf(ubl.CodeNotFound, "the message isn't scheduled any more"))
+			return
+		}
+		t.Reply(*m)
 	case ubl.MakePushKey:
 		x.makeKey(t, &keying{MakePushKey: c})
 	case ubl.AddDevice:

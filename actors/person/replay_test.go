@@ -93,6 +93,27 @@ func TestStateIsDerived(t *testing.T) {
 					break
 				}
 			},
+			"schedule": func(rt *rapid.T) {
+				at := ubl.TimeOf(h.Clock.Now()).Add(time.Duration(rapid.IntRange(0, 90).Draw(rt, "minutes")) * time.Minute)
+				ask(ubl.AddScheduled{
+					Request: h.Request(ana), RoomID: ubl.GeneralRoom, Text: "later", Mentions: []ubl.Mention{ubl.MentionRoom}, At: at.String(), Zone: "Europe/Berlin",
+					ReplyTo: rapid.SampledFrom([]ubl.MessageID{"", "m:none"}).Draw(rt, "reply"), Thread: rapid.SampledFrom([]ubl.MessageID{"", "m:none"}).Draw(rt, "thread"),
+					Rule: rapid.SampledFrom([]string{"", "FREQ=DAILY"}).Draw(rt, "rule"),
+				})
+			},
+			"reschedule": func(rt *rapid.T) {
+				for _, m := range ask(ubl.ListScheduled{Who: ana}).(*ubl.ScheduledList).Scheduled {
+					at := ubl.TimeOf(h.Clock.Now()).Add(time.Hour).String()
+					ask(ubl.UpdateScheduled{Request: h.Request(ana), ScheduledID: m.ScheduledID, Patch: ubl.ScheduledPatch{At: &at}})
+					break
+				}
+			},
+			"unschedule": func(rt *rapid.T) {
+				for _, m := range ask(ubl.ListScheduled{Who: ana}).(*ubl.ScheduledList).Scheduled {
+					ask(ubl.RemoveScheduled{Request: h.Request(ana), ScheduledID: m.ScheduledID})
+					break
+				}
+			},
 			"news": func(rt *rapid.T) {
 				seq++
 				ask(ubl.Notify{Request: h.Request(ubl.Platform()), News: ubl.News{
@@ -125,6 +146,6 @@ func TestStateIsDerived(t *testing.T) {
 			},
 		})
 	})
-	// Open is empty whenever nothing is under way; the salt of preferences is in answers alone.
-	filled.Want(t, "State.Open", "State.Preferences.Salt")
+	// Open is empty, and nothing Sending, whenever nothing is under way; the salt of preferences is in answers alone.
+	filled.Want(t, "State.Open", "State.Scheduled.Scheduled.Sending", "State.Preferences.Salt")
 }

@@ -74,11 +74,14 @@ const notificationVersion = 1
 // maxPreview is how much of a message is shown, in characters.
 const maxPreview = 120
 
-// send makes an attempt of a push.
+// send makes an attempt of a push, or of sending a message.
 func (x *Person) send(ctx context.Context, a actors.Attempt) (json.RawMessage, error) {
 	var j job
 	if err := json.Unmarshal(a.Content, &j); err != nil || j.Form > jobVersion {
 		return nil, ubl.Errorf(ubl.CodeUnavailable, "a push is of a version that this program doesn't know")
+	}
+	if j.What == tellSend {
+		return x.post(ctx, a, j.Scheduled)
 	}
 	to, err := ubl.Ask[recipient](ctx, x.Ask, x.Name, tellWhom{j})
 	if err != nil {

@@ -20,6 +20,7 @@ type State struct {
 	Reminders   []ubl.Reminder
 	Waiting     []waiting
 	Open        []open
+	Scheduled   []scheduled `json:",omitempty"`
 }
 
 // pushKey is the pair by which push services know who sends, its private half sealed by the node.
@@ -53,6 +54,8 @@ type event struct {
 	Key         *pushKey            `json:"key,omitempty"`
 	Device      *ubl.Device         `json:"device,omitempty"`
 	Reminder    *ubl.Reminder       `json:"reminder,omitempty"`
+	Scheduled   *scheduled          `json:"scheduled,omitempty"`
+	Gone        bool                `json:"gone,omitempty"`    // of a scheduled message that was sent or cancelled
 	Waiting     *waiting            `json:"waiting,omitempty"` // of none, when it was read
 	Released    bool                `json:"released,omitempty"`
 	Begins      *open               `json:"begins,omitempty"`
@@ -119,6 +122,15 @@ func (s *State) apply(e event) {
 		}
 		s.Reminders = put(s.Reminders, now, reminderID)
 	}
+	if m := e.Scheduled; m != nil && e.Gone {
+		s.Scheduled = without(s.Scheduled, m.ScheduledID, scheduledID)
+	} else if m != nil {
+		now := *m
+		if !e.Salt.IsZero() { // what follows from an alarm has none, and leaves it
+			now.Salt = e.Salt
+		}
+		s.Scheduled = put(s.Scheduled, now, scheduledID)
+	}
 	if e.Released {
 		s.Waiting = slices.Clone(s.Waiting)
 		for i := range s.Waiting {
@@ -146,7 +158,7 @@ func snapshots() *actors.Snapshots[State] {
 		Version: snapshotVersion, Encode: (*State).encode,
 		Decode: func(b []byte) (s State, err error) { return s, json.Unmarshal(b, &s) },
 		Size: func(s *State) int {
-			return len(s.Preferences.Rooms) + len(s.Devices) + len(s.Reminders) + len(s.Waiting) + len(s.Open)
+			return len(s.Preferences.Rooms) + len(s.Devices) + len(s.Reminders) + len(s.Waiting) + len(s.Open) + len(s.Scheduled)
 		},
 	}
 }

@@ -32,6 +32,15 @@ func (w *world) person() {
 	}
 	device := must[*ubl.Device](w.forwarder, bob, ubl.AddDevice{Request: w.h.Request(w.bob), Name: "x", Subscription: ubl.Subscription{Endpoint: "https://push.example"}})
 	reminder := must[*ubl.Reminder](w.forwarder, bob, ubl.AddReminder{Request: w.h.Request(w.bob), RoomID: "r:general", MsgID: "m:1", At: now.Add(time.Hour)})
+	scheduled := must[*ubl.Scheduled](w.forwarder, bob, ubl.AddScheduled{
+		Request: w.h.Request(w.bob), RoomID: ubl.GeneralRoom, Text: "<later>", Mentions: []ubl.Mention{ubl.MentionRoom}, At: now.Add(time.Hour).String(), Zone: "Europe/Berlin", Rule: "FREQ=DAILY",
+	})
+	text := "<later still>"
+	must[*ubl.Scheduled](w.forwarder, bob, ubl.UpdateScheduled{Request: w.h.Request(w.bob), ScheduledID: scheduled.ScheduledID, Patch: ubl.ScheduledPatch{Text: &text}})
+	if list := must[*ubl.ScheduledList](w.forwarder, bob, ubl.ListScheduled{Who: w.bob}); len(list.Scheduled) != 1 || list.Scheduled[0].Text != text || list.Scheduled[0].Mentions[0] != ubl.MentionRoom {
+		w.t.Errorf("bob has scheduled %+v", list)
+	}
+	must[*ubl.Scheduled](w.forwarder, bob, ubl.RemoveScheduled{Request: w.h.Request(w.bob), ScheduledID: scheduled.ScheduledID})
 	nothing(w.forwarder, bob, ubl.Notify{Request: w.h.Request(ubl.Platform()), News: ubl.News{RoomID: "r:elsewhere", Seq: 2, Author: w.ana.UserID, Direct: true}})
 	if p := must[*ubl.Person](w.forwarder, bob, ubl.GetPerson{Who: w.bob}); len(p.Waiting) != 1 || !p.Waiting[0].Held || len(p.Devices) != 1 || len(p.Reminders) != 1 {
 		w.t.Errorf("bob is %+v", p)
