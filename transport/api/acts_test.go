@@ -76,6 +76,7 @@ var unasked = map[string][]ubl.Did{
 	"sessions, tokens and links, as they do":               {ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformLinkCreate},
 	"messages, alarms and reading, as they reach somebody": {"person.notify", "person.push", "person.release", "person.reminder.ring", "person.seen"},
 	"retention": {ubl.DidRoomTrim},
+	"deletions, a moment later": {ubl.DidContainerRedact},
 	"people who connect an agent, and its credentials, by transport/auth": {ubl.DidAgentConnect, ubl.DidAgentRedeem, ubl.DidAgentRefresh},
 	"the other end of a transfer":                                         {ubl.DidReceive},
 	"the portal, about tools":                                             {ubl.DidToolDeny, ubl.DidPortalCall},
