@@ -142,7 +142,7 @@ func (s *State) decideRemoveFile(cmd ubl.RemoveFile, _ actors.Moment) (*plan, er
 		return nil, errNoFile()
 	}
 	return &plan{
-		Act:   actors.Act{This: s.naming(f), Effects: []ubl.Fields{append(s.naming(f), ubl.Str("op", "file.remove"))}},
+		Act:    actors.Act{This: s.naming(f), Effects: []ubl.Fields{append(s.naming(f), ubl.Str("op", "file.remove"))}},
 		Event:  event{File: f.redacted(), gone: []file{f}},
 		Alarms: []actors.Alarm{redactSoon},
 	}, nil
