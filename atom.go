@@ -402,6 +402,7 @@ const (
 	DidContainerMemberUpdate Did = "container.member.update"
 	DidContainerRemove       Did = "container.remove"
 	DidContainerLeave        Did = "container.leave"
+	DidContainerRedact       Did = "container.redact"
 	DidTransfer              Did = "container.transfer"
 	DidReceive               Did = "container.receive"
 	DidCreditsIssue          Did = "credits.issue"
@@ -450,7 +451,7 @@ var dids = []Did{
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidMessageSearch, DidComplete, DidToolCall,
 	DidFilePut, DidFileGet, DidFileList, DidFileRemove, DidFileCollect,
-	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave,
+	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave, DidContainerRedact,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,
 	DidToolApprove, DidToolDeny, DidPortalCall, DidBudgetUpdate, DidRedrive, DidDiscard,

@@ -148,19 +148,22 @@ type File struct {
 	TenantID    TenantID    `json:"tenant_id"`
 	// DocumentID is the document that holds the file, "" for none.
 	DocumentID DocumentID `json:"document_id,omitempty"`
-	Name       string     `json:"name"`
-	Type       string     `json:"content_type"` // as its author says
+	Name       string     `json:"name,omitempty"`
+	Type       string     `json:"content_type,omitempty"` // as its author says
 	Bytes      int64      `json:"bytes"`
 	// SHA256 names the content. No atom has it: those have ContentHash, which is Salt's
 	// commitment to its 32 bytes, and NameHash, that to {"name":…}.
-	SHA256      BlobID `json:"sha256"`
-	Salt        Salt   `json:"salt"`
-	ContentHash string `json:"content_hash"`
-	NameHash    string `json:"name_hash"`
+	SHA256      BlobID `json:"sha256,omitempty"`
+	Salt        Salt   `json:"salt,omitzero"`
+	ContentHash string `json:"content_hash,omitempty"`
+	NameHash    string `json:"name_hash,omitempty"`
 	CreatedAt   Time   `json:"created_at"`
 	CreatedBy   UserID `json:"created_by"`
 	// ImportedFrom says where an owner has imported the file from, nil where it was put here first.
 	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
+	// Removed says that the file is gone, and with it what names it: only the answer to the
+	// removal has such a file.
+	Removed bool `json:"removed,omitempty"`
 	// Receipt is that of the act that put the file there.
 	Receipt Receipt `json:"receipt"`
 }
@@ -256,8 +259,9 @@ type (
 		After      FileID
 		Limit      int
 	}
-	// RemoveFile takes a file away for good. Its content goes once no other file has it. Who
-	// may write. Answers *FileResult, with the file as it was.
+	// RemoveFile takes a file away for good. Its content goes once no other file has it. What
+	// names it goes soon from all that is stored, as of [DeleteDocument]. Who may write. Answers
+	// *FileResult, with what is left of the file.
 	RemoveFile struct {
 		Request
 		FileID FileID

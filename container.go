@@ -205,12 +205,13 @@ type Document struct {
 	CreatedBy UserID `json:"created_by"`
 	UpdatedAt Time   `json:"updated_at"`
 	UpdatedBy UserID `json:"updated_by"`
-	// Deleted documents are listed nowhere; their versions stay readable.
+	// Deleted documents are gone with their versions: only the answer to a deletion has one, with
+	// an empty title and no salt.
 	Deleted bool `json:"deleted,omitempty"`
 	// ImportedFrom says where an owner has imported the version from, nil where it was written here.
 	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
 	// Files are those that the document holds now, whatever the version, oldest first; in the answer to a deletion,
-	// those that went with it. Only answers that are about one document have them.
+	// those that went with it, without their names and types. Only answers that are about one document have them.
 	Files []HeldFile `json:"files,omitempty"`
 	// Receipt is that of the act that made this version.
 	Receipt Receipt `json:"receipt"`
@@ -219,8 +220,8 @@ type Document struct {
 // HeldFile is a file as its document names it.
 type HeldFile struct {
 	FileID FileID `json:"file_id"`
-	Name   string `json:"name"`
-	Type   string `json:"content_type"`
+	Name   string `json:"name,omitempty"`
+	Type   string `json:"content_type,omitempty"`
 	Bytes  int64  `json:"bytes"`
 }
 
@@ -306,8 +307,9 @@ type (
 		IfVersion      int64
 		ImportedFrom   *ImportedFrom `json:",omitempty"` // see [PostEntry]
 	}
-	// DeleteDocument takes a document out of lists and search; its versions stay.
-	// Who may write. Answers *DocumentResult without the content.
+	// DeleteDocument deletes a document with all its versions and files: nobody is served them
+	// any more, and soon nothing that is stored has their titles, texts and salts. Who may
+	// write. Answers *DocumentResult without title, content and salt.
 	DeleteDocument struct {
 		Request
 		Expects

@@ -435,6 +435,17 @@ func (f *ImportedFrom) MayImport(who Identity, role Role, now Time) error {
 	return nil
 }
 
+// Redacted is what stays when the record is redacted: which act it was, and nobody's name. Here
+// nobody knows its author by any other.
+func (f *ImportedFrom) Redacted() *ImportedFrom {
+	if f == nil {
+		return nil
+	}
+	left := *f
+	left.AuthorName = ""
+	return &left
+}
+
 // In is what the act of an import says of it, committed to with the salt of the record.
 func (f *ImportedFrom) In(this Fields, salt Salt) Fields {
 	if f == nil {

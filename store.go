@@ -60,8 +60,8 @@ type Numbers struct {
 	Named   bool
 	// FromOne: the oldest are never removed.
 	FromOne bool
-	// Fixed: a record is never changed, though it may be removed, or rewritten once into
-	// a form that begins with the byte Rewritten, 0 for none.
+	// Fixed: a record is never changed, though it may be removed, or rewritten into a form that
+	// begins with as many bytes Rewritten as it was rewritten times, 0 for none.
 	Fixed     bool
 	Rewritten byte
 }

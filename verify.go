@@ -41,8 +41,33 @@ type Verified struct {
 	// Open counts intended actions whose effect had not come yet.
 	Open     int64
 	HeadHash string
+	// Gone is what acts have taken away.
+	Gone Gone
 	// Missing is how many atoms lie in holes of the export: then the error says which.
 	Missing int64
+}
+
+// Gone counts what a ledger says was taken away for good, with the salts: what it commits to of
+// that leads nowhere any more.
+type Gone struct{ Entries, Documents, Files int64 }
+
+// count takes an effect into account.
+func (g *Gone) count(effects json.RawMessage) {
+	var list []struct{ Op string }
+	takes := func(op string) bool { return bytes.Contains(effects, []byte(`"`+op+`"`)) }
+	if !takes("room.redact") && !takes("document.delete") && !takes("file.remove") || !decode(effects, &list) {
+		return // as most do, which are not read then
+	}
+	for _, effect := range list {
+		switch effect.Op {
+		case "room.redact":
+			g.Entries++
+		case "document.delete":
+			g.Documents++
+		case "file.remove":
+			g.Files++
+		}
+	}
 }
 
 // LineError is the first thing wrong with an export.
@@ -286,6 +311,7 @@ func (v *verifier) link(raw json.RawMessage) (string, error) {
 	case IsAction(kind):
 		return cid, v.action(cid, Status(text(atom["status"])))
 	}
+	v.out.Gone.count(atom["effects"])
 	return cid, v.effect(text(atom["ref_action_cid"]), Outcome(text(atom["outcome"])))
 }
 

@@ -113,6 +113,23 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestVerifyTellsWhatIsGone: what acts have taken away is counted by their effects.
+func TestVerifyTellsWhatIsGone(t *testing.T) {
+	c := sample(1)
+	for _, ops := range [][]string{{"room.redact", "room.redact"}, {"document.delete", "file.remove"}, {"file.remove"}, {"document.put"}} {
+		cid := c.action(ubl.Action{TenantID: tenant, AgreementID: "a:room:r:general", Did: ubl.DidSend, Status: ubl.StatusExecuted})
+		var effects []ubl.Fields
+		for _, op := range ops {
+			effects = append(effects, ubl.Fields{ubl.Str("op", op)})
+		}
+		c.effect(ubl.Effect{TenantID: tenant, Outcome: ubl.OutcomeOK, Effects: effects}, cid)
+	}
+	got, err := verify(c.export(t), "")
+	if want := (ubl.Gone{Entries: 2, Documents: 1, Files: 2}); err != nil || got.Gone != want {
+		t.Errorf("gone are %+v, %v, want %+v", got, err, want)
+	}
+}
+
 func TestVerifyEmptyLedger(t *testing.T) {
 	export := newChain().export(t)
 	if got, err := verify(export, ubl.Genesis); err != nil || got.Atoms != 0 || got.HeadHash != ubl.Genesis {

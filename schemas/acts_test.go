@@ -127,6 +127,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidContainerMemberUpdate: {ubl.Fields{inside, role, user}, set, onContainer},
 		ubl.DidContainerRemove:       {ubl.Fields{inside, user}, remove, onContainer},
 		ubl.DidContainerLeave:        {ubl.Fields{inside, user}, remove, onContainer},
+		ubl.DidContainerRedact:       {ubl.Fields{inside, ubl.Int("records", 3)}, op("container.redact", inside, ubl.Int("records", 3)), onContainer},
 		ubl.DidContainerJoin:         {ubl.Fields{inside, role, user}, set, onContainer},
 		ubl.DidDocumentCreate:        {written, op("document.put", content, document, version, workspace), onContainer},
 		ubl.DidDocumentUpdate:        {written, op("document.put", content, document, version, workspace), onContainer},

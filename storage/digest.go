@@ -79,8 +79,8 @@ func (d *digests) add(r *run, n int64, key, value []byte) {
 		return // the range isn't whole
 	}
 	d.seen++
-	if len(value) > 0 && r.kind.Rewritten != 0 && value[0] == r.kind.Rewritten {
-		d.wrote ^= mix(^d.id, uint64(n))
+	for i := 0; r.kind.Rewritten != 0 && i < len(value) && value[i] == r.kind.Rewritten; i++ {
+		d.wrote ^= mix(^d.id-uint64(i), uint64(n))
 	}
 	var size [8]byte
 	binary.BigEndian.PutUint64(size[:], uint64(len(value)))

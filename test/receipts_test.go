@@ -67,6 +67,7 @@ var following = []string{
 	"container/carry.go",   // the end of a transfer that has left
 	"container/members.go", // the entry of who touches the general workspace
 	"container/receive.go", // an arrival, or its refusal
+	"container/redact.go",  // what a deletion leaves behind
 	"portal/calls.go",      // the effect of a call
 	"portal/servers.go",    // grants of who was shut out
 	"portal/sweep.go",      // the effect of a call that nobody ends

@@ -170,6 +170,9 @@ func (c *Container) errand(key string, req ubl.Request) func(context.Context) er
 	if errand, ok := agreement.FinishAgents(key, &c.State.Agreement.Agreement, c.Ask, c.Name, req); ok {
 		return errand
 	}
+	if key == redactSoon.Key {
+		return c.redactLeft(req)
+	}
 	d, ok := c.State.Pending[ubl.TransferID(key)]
 	if !ok {
 		return nil

@@ -123,6 +123,8 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		c.searchPublic(t, cmd)
 	case indexDocuments:
 		c.indexDocuments(t)
+	case redact:
+		c.redact(t, cmd)
 	case ubl.PrepareFile:
 		c.prepareFile(t, cmd)
 	case ubl.GetFile:

@@ -171,7 +171,7 @@ func eventCounter(c ubl.ContainerID) []byte { return append([]byte{'e'}, c...) }
 
 // runs are a container's runs of keys.
 func runs() []ubl.Numbers {
-	return []ubl.Numbers{{Space: 'o', Counter: "e", Named: true, FromOne: true, Fixed: true}}
+	return []ubl.Numbers{{Space: 'o', Counter: "e", Named: true, FromOne: true, Fixed: true, Rewritten: redactedMark}}
 }
 
 // counted is what of a container's records counts as stored: events, versions, texts, and the

@@ -35,7 +35,7 @@ func (s *State) decideCreate(cmd ubl.CreateDocument, at actors.Moment) (*plan, e
 		return nil, err
 	}
 	d := newDocument(id, title, cmd.Content, salt, at.Now, cmd.Who.UserID)
-	d.ImportedFrom = cmd.ImportedFrom
+	d.First, d.ImportedFrom = s.Events+1, cmd.ImportedFrom
 	return s.bringing(d, cmd.Content), nil
 }
 
@@ -206,16 +206,21 @@ func (s *State) decideDelete(cmd ubl.DeleteDocument, _ actors.Moment) (*plan, er
 		return nil, err
 	}
 	d.Deleted = true
+	d = d.redacted()
 	this := ubl.Fields{ubl.Str("document_id", d.ID), ubl.Int("version", d.Version), ubl.Str("workspace_id", s.Summary.ContainerID)}
 	effects := []ubl.Fields{append(ubl.Fields{ubl.Str("op", "document.delete")}, this...)}
 	for _, f := range files {
 		effects = append(effects, append(s.naming(f), ubl.Str("op", "file.remove")))
 	}
-	return &plan{Act: actors.Act{This: this, Effects: effects}, Event: event{Document: &d, Files: files}}, nil
+	e := event{Document: &d, gone: files}
+	for _, f := range files {
+		e.Files = append(e.Files, *f.redacted())
+	}
+	return &plan{Act: actors.Act{This: this, Effects: effects}, Event: e, Alarms: []actors.Alarm{redactSoon}}, nil
 }
 
-// documentOutcome is the version that an act made, or the last one of what it
-// deleted, which comes without its content.
+// documentOutcome is the version that an act made, while the document isn't deleted, or what is
+// left of one that it deleted.
 func (c *Container) documentOutcome(ctx context.Context, e event) (any, error) {
 	if e.Document.Deleted {
 		return c.deletedOutcome(ctx, e)
@@ -223,7 +228,14 @@ func (c *Container) documentOutcome(ctx context.Context, e event) (any, error) {
 	d := c.document(*e.Document)
 	d.Receipt = e.Receipt
 	var v []byte
-	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		deleted, err := c.isDeleted(snap, d.DocumentID)
+		if err == nil && deleted {
+			err = ubl.Errorf(ubl.CodeConflict, "the document of this key was written, and deleted since")
+		}
+		if err != nil {
+			return err
+		}
 		v, err = c.readText(snap, string(d.DocumentID), e.Document.Text)
 		return err
 	})
@@ -240,17 +252,24 @@ func (c *Container) documentOutcome(ctx context.Context, e event) (any, error) {
 
 // deletedOutcome has the receipt of the act that made the last version, too.
 func (c *Container) deletedOutcome(ctx context.Context, e event) (any, error) {
-	var d *ubl.Document
-	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
-		d, _, err = c.readVersion(snap, e.Document.ID, e.Document.Version)
+	d := c.document(e.Document.redacted())
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		v, err := snap.Get(versionKey(c.id, e.Document.ID, e.Document.Version))
+		if err == nil && v == nil {
+			err = ubl.Errorf(ubl.CodeInternal, "a version is missing")
+		}
+		if err != nil {
+			return err
+		}
+		stored, err := decodeVersion(v)
+		d.Receipt = stored.Receipt
 		return err
 	})
-	if err == nil && d == nil {
-		err = ubl.Errorf(ubl.CodeInternal, "a version is missing")
-	}
 	if err != nil {
 		return nil, err
 	}
-	d.Deleted, d.Files = true, heldFiles(e.Files)
+	for _, f := range e.Files {
+		d.Files = append(d.Files, ubl.HeldFile{FileID: f.ID, Bytes: f.Bytes})
+	}
 	return &ubl.DocumentResult{Document: d, Receipt: e.Receipt}, nil
 }

@@ -30,6 +30,8 @@ type event struct {
 	File *file `json:"file,omitempty"`
 	// Files are what a document held: gone with it, or arrived with it.
 	Files []file `json:"files,omitempty"`
+	// Redacted is what container.redact has taken out of what is stored.
+	Redacted []leftover `json:"redacted,omitempty"`
 	// Amount is that of credits.issue, Balance the one after it.
 	Amount  int64 `json:"amount,omitempty"`
 	Balance int64 `json:"balance,omitempty"`
@@ -46,6 +48,8 @@ type event struct {
 	Amendment *agreement.Amendment `json:"amendment,omitempty"`
 	// Ended is the Agreement as it was when it ended.
 	Ended *ubl.AgreementView `json:"ended,omitempty"`
+
+	gone []file // what a new event removes, whole: those that are stored name it
 }
 
 // eventVersion 2: collaborative physics let in the entries of the Agreement. In
@@ -117,6 +121,11 @@ type document struct {
 	UpdatedAt ubl.Time   `json:"updated_at"`
 	UpdatedBy ubl.UserID `json:"updated_by"`
 	Deleted   bool       `json:"deleted,omitempty"`
+	// Redacted says that title, salt and text are gone for good.
+	Redacted bool `json:"redacted,omitempty"`
+	// First is the number of the first event that tells of the document here, 0 where that isn't
+	// known.
+	First int64 `json:"first,omitempty"`
 	// ImportedFrom is of this version.
 	ImportedFrom *ubl.ImportedFrom `json:"imported_from,omitempty"`
 }

@@ -95,16 +95,14 @@ func hash(s *State, e event) string {
 // transfers.
 func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 	id := s.Summary.ContainerID
-	if e.File != nil {
-		if e.Did == ubl.DidFileRemove {
-			return unindexFile(id, *e.File)
-		}
+	for _, f := range e.gone {
+		records = append(records, unindexFile(id, f)...)
+	}
+	if e.Did == ubl.DidFilePut {
 		return indexFile(id, *e.File, act)
 	}
-	for _, f := range e.Files {
-		if e.Did == ubl.DidDocumentDelete {
-			records = append(records, unindexFile(id, f)...)
-		} else {
+	if e.Did == ubl.DidReceive {
+		for _, f := range e.Files {
 			records = append(records, indexFile(id, f, act)...)
 		}
 	}

@@ -19,11 +19,11 @@ import (
 type file struct {
 	ID       ubl.FileID     `json:"id"`
 	Document ubl.DocumentID `json:"document,omitempty"`
-	Name     string         `json:"name"`
-	Type     string         `json:"type"`
-	Blob     ubl.BlobID     `json:"blob"`
+	Name     string         `json:"name,omitempty"`
+	Type     string         `json:"type,omitempty"`
+	Blob     ubl.BlobID     `json:"blob,omitempty"`
 	Bytes    int64          `json:"bytes"`
-	Salt     ubl.Salt       `json:"salt"`
+	Salt     ubl.Salt       `json:"salt,omitzero"`
 	// N is the number of the event that put it there.
 	N         int64      `json:"n"`
 	CreatedAt ubl.Time   `json:"created_at"`
@@ -32,6 +32,8 @@ type file struct {
 	ArrivedAt ubl.Time `json:"arrived_at,omitzero"`
 
 	ImportedFrom *ubl.ImportedFrom `json:"imported_from,omitempty"`
+	// Redacted says that name, type, salt and what names the content are gone for good.
+	Redacted bool `json:"redacted,omitempty"`
 }
 
 // fileRecord is the stored form of a file that is there, with the receipt of the act that put it.
@@ -140,8 +142,9 @@ func (s *State) decideRemoveFile(cmd ubl.RemoveFile, _ actors.Moment) (*plan, er
 		return nil, errNoFile()
 	}
 	return &plan{
-		Act:   actors.Act{This: s.naming(f), Effects: []ubl.Fields{append(s.naming(f), ubl.Str("op", "file.remove"))}},
-		Event: event{File: &f},
+		Act:    actors.Act{This: s.naming(f), Effects: []ubl.Fields{append(s.naming(f), ubl.Str("op", "file.remove"))}},
+		Event:  event{File: f.redacted(), gone: []file{f}},
+		Alarms: []actors.Alarm{redactSoon},
 	}, nil
 }
 
@@ -160,11 +163,14 @@ func (s *State) file(f file) *ubl.File {
 }
 
 func servedFile(tenant ubl.TenantID, id ubl.ContainerID, f file) *ubl.File {
-	return &ubl.File{
+	served := &ubl.File{
 		FileID: f.ID, WorkspaceID: id, TenantID: tenant, DocumentID: f.Document, Name: f.Name, Type: f.Type, Bytes: f.Bytes,
-		SHA256: f.Blob, Salt: f.Salt, ContentHash: f.Salt.Commit(f.Blob.Sum()), NameHash: f.Salt.CommitText("name", f.Name),
-		CreatedAt: f.CreatedAt, CreatedBy: f.CreatedBy, ImportedFrom: f.ImportedFrom,
+		SHA256: f.Blob, Salt: f.Salt, CreatedAt: f.CreatedAt, CreatedBy: f.CreatedBy, ImportedFrom: f.ImportedFrom, Removed: f.Redacted,
 	}
+	if !f.Redacted {
+		served.ContentHash, served.NameHash = f.Salt.Commit(f.Blob.Sum()), f.Salt.CommitText("name", f.Name)
+	}
+	return served
 }
 
 // putFile and dropFile change the state.
@@ -289,20 +295,32 @@ func decodeFile(v []byte) (stored fileRecord, err error) {
 	return stored, err
 }
 
-// fileOutcome is the file that an act has put, or what it has removed with the receipt of the
-// act that had put it.
+// fileOutcome is the file that an act has put, while it is there, or what is left of one that it
+// has removed, with the receipt of the act that had put it.
 func (c *Container) fileOutcome(ctx context.Context, e event) (any, error) {
-	f := servedFile(c.tenant, c.id, *e.File)
-	f.Receipt = e.Receipt
 	if e.Did == ubl.DidFileRemove {
+		f := servedFile(c.tenant, c.id, *e.File.redacted())
 		put, err := c.Events().Page(ctx, e.File.N, 1)
+		if err == nil && len(put) == 0 {
+			err = ubl.Errorf(ubl.CodeInternal, "the event of a file is missing")
+		}
 		if err != nil {
 			return nil, err
 		}
-		if len(put) == 0 {
-			return nil, ubl.Errorf(ubl.CodeInternal, "the event of a file is missing")
-		}
 		f.Receipt = put[0].Receipt
+		return &ubl.FileResult{File: f, Receipt: e.Receipt}, nil
+	}
+	f := servedFile(c.tenant, c.id, *e.File)
+	f.Receipt = e.Receipt
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		v, err := snap.Get(fileKey(c.id, f.FileID))
+		if err == nil && v == nil {
+			err = ubl.Errorf(ubl.CodeConflict, "the file of this key was put, and isn't here any more")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return &ubl.FileResult{File: f, Receipt: e.Receipt}, nil
 }

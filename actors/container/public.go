@@ -72,7 +72,7 @@ func (c *Container) readPublic(t *actors.Turn, cmd ubl.ReadPublic) {
 
 func (c *Container) listPublic(t *actors.Turn, cmd ubl.ListPublic) {
 	_, listed := c.State.Documents[cmd.After]
-	page, next := c.State.page(cmd.After, ubl.PublicPage)
+	page, next := c.State.page(cmd.After, ubl.PublicPage, nil)
 	out := &ubl.PublicDocuments{Documents: make([]ubl.PublicDocument, 0, len(page)), Listed: listed || cmd.After == "", Events: c.State.Events}
 	if next != "" {
 		out.Next = &next

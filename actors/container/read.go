@@ -26,8 +26,7 @@ func (c *Container) reading(t *actors.Turn, req ubl.Request, did ubl.Did, op str
 	t.Read(err, func(ctx context.Context) (any, error) { return read(ctx, act) })
 }
 
-// getDocument reads a document. One that is deleted shows what it was to those who
-// ask for a version by its number.
+// getDocument reads a document. One that is deleted is there no more, whatever the version.
 func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
 	err := c.State.reads(cmd.Who, ubl.DidDocumentGet)
 	if err == nil && !cmd.DocumentID.Valid() { // it goes into an atom, found or not
@@ -37,9 +36,9 @@ func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
 		t.Fail(err)
 		return
 	}
-	last, deleted := c.State.known(cmd.DocumentID)
+	last := c.State.Documents[cmd.DocumentID].Version
 	n := cmd.Version
-	if n == 0 && !deleted {
+	if n == 0 {
 		n = last
 	}
 	if n < 0 || n > last {
@@ -56,7 +55,7 @@ func (c *Container) getDocument(t *actors.Turn, cmd ubl.GetDocument) {
 			return nil, err
 		}
 		if doc != nil {
-			doc.Deleted, doc.Files = deleted, held
+			doc.Files = held
 		}
 		return &ubl.DocumentResult{Document: doc, Receipt: act.Receipt}, nil
 	})
@@ -76,7 +75,7 @@ func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
 		return
 	}
 	hidden := c.State.Hidden
-	page, next := c.State.page(cmd.After, cmd.Limit)
+	page, next := c.State.page(cmd.After, cmd.Limit, nil)
 	c.reading(t, cmd.Request, ubl.DidDocumentList, "document.read", nil, func(ctx context.Context, act *actors.Act) (any, error) {
 		if cmd.AsOf.IsNow() {
 			return c.list(ctx, page, &ubl.DocumentList{Next: next, Receipt: act.Receipt})
@@ -85,25 +84,41 @@ func (c *Container) listDocuments(t *actors.Turn, cmd ubl.ListDocuments) {
 		if err != nil {
 			return nil, err
 		}
-		page, next := s.page(cmd.After, cmd.Limit)
+		var page []document
+		var next ubl.DocumentID
+		err = c.Read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+			page, next = s.page(cmd.After, cmd.Limit, func(id ubl.DocumentID) bool {
+				deleted, bad := c.isDeleted(snap, id)
+				err = errors.Join(err, bad)
+				return deleted
+			})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 		return c.list(ctx, page, &ubl.DocumentList{Next: next, Receipt: act.Receipt, AsOf: &newest.Receipt})
 	})
 }
 
-// page is the documents after one, and the last of them where there are more.
-func (s *State) page(after ubl.DocumentID, limit int) (page []document, next ubl.DocumentID) {
+// page is the documents after one, but for those that were deleted since (nil for none), and
+// the last of them where there are more.
+func (s *State) page(after ubl.DocumentID, limit int, deleted func(ubl.DocumentID) bool) (page []document, next ubl.DocumentID) {
 	at, found := slices.BinarySearch(s.Listed, after)
 	if found {
 		at++
 	}
-	end := min(at+pageOf(limit), len(s.Listed))
-	for _, id := range s.Listed[at:end] {
+	limit = pageOf(limit)
+	for _, id := range s.Listed[at:] {
+		if deleted != nil && deleted(id) {
+			continue
+		}
+		if len(page) == limit {
+			return page, page[limit-1].ID
+		}
 		page = append(page, s.Documents[id])
 	}
-	if end < len(s.Listed) {
-		next = s.Listed[end-1]
-	}
-	return page, next
+	return page, ""
 }
 
 // list fills in the documents of a page, with their receipts.
@@ -115,7 +130,9 @@ func (c *Container) list(ctx context.Context, page []document, list *ubl.Documen
 			if err != nil {
 				return err
 			}
-			list.Documents = append(list.Documents, doc)
+			if doc != nil { // it wasn't deleted meanwhile
+				list.Documents = append(list.Documents, doc)
+			}
 		}
 		return nil
 	})
@@ -125,9 +142,9 @@ func (c *Container) list(ctx context.Context, page []document, list *ubl.Documen
 // container.
 func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
 	err := c.State.reads(cmd.Who, ubl.DidDocumentVersions)
-	last, deleted := c.State.known(cmd.DocumentID)
-	if err == nil && last == 0 {
-		err = errNoDocument()
+	newest, bad := c.State.current(cmd.DocumentID)
+	if err == nil {
+		err = bad
 	}
 	if err != nil {
 		t.Fail(err)
@@ -135,12 +152,9 @@ func (c *Container) listVersions(t *actors.Turn, cmd ubl.ListVersions) {
 	}
 	this := ubl.Fields{ubl.Str("document_id", cmd.DocumentID)}
 	c.reading(t, cmd.Request, ubl.DidDocumentVersions, "document.read", this, func(ctx context.Context, act *actors.Act) (any, error) {
-		list, err := c.versions(ctx, cmd.DocumentID, max(cmd.After, 0)+1, last, pageOf(cmd.Limit))
+		list, err := c.versions(ctx, cmd.DocumentID, max(cmd.After, 0)+1, newest.Version, pageOf(cmd.Limit))
 		if err != nil {
 			return nil, err
-		}
-		for _, d := range list.Documents {
-			d.Deleted = deleted
 		}
 		list.Receipt = act.Receipt
 		return list, nil
@@ -159,7 +173,7 @@ func (c *Container) versions(ctx context.Context, id ubl.DocumentID, first, last
 				return false
 			}
 			var doc *ubl.Document
-			if doc, _, bad = c.decodeVersion(v); bad == nil {
+			if doc, _, bad = c.decodeVersion(v); bad == nil && doc != nil {
 				list.Documents = append(list.Documents, doc)
 			}
 			return bad == nil

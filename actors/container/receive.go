@@ -193,7 +193,9 @@ func (s *State) received(cmd takeIn, at actors.Moment) (document, error) {
 		if cmd.op != ubl.OpPass || salt.IsZero() {
 			salt, err = ubl.NewSalt(at.Random)
 		}
-		return newDocument(id, sent.Title, sent.Content, salt, at.Now, cmd.Who.UserID), err
+		d := newDocument(id, sent.Title, sent.Content, salt, at.Now, cmd.Who.UserID)
+		d.First = s.Events + 1
+		return d, err
 	}
 	n := sent.Version + 1
 	return document{

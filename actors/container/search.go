@@ -89,6 +89,13 @@ func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query
 	}
 	err = c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
 		for _, m := range found.Matches {
+			deleted, err := c.isDeleted(snap, m.DocumentID)
+			if err != nil {
+				return err
+			}
+			if deleted { // which the index may be yet to learn
+				continue
+			}
 			doc, err := c.newest(snap, m.DocumentID)
 			if err != nil {
 				return err
@@ -184,13 +191,21 @@ func (c *Container) tellBatch(ctx context.Context, batch []event, fn func(ubl.Do
 		return nil
 	}
 	texts := make([][]byte, len(batch))
-	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) (err error) {
+	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
 		for i, e := range batch {
-			if d, gone := e.changed(); err == nil && !gone {
+			d, gone := e.changed()
+			if gone {
+				continue
+			}
+			deleted, err := c.isDeleted(snap, d.ID)
+			if err == nil && !deleted {
 				texts[i], err = c.readText(snap, string(d.ID), d.Text)
 			}
+			if err != nil {
+				return err
+			}
 		}
-		return err
+		return nil
 	})
 	for i, e := range batch {
 		if err != nil {
@@ -198,7 +213,7 @@ func (c *Container) tellBatch(ctx context.Context, batch []event, fn func(ubl.Do
 		}
 		d, gone := e.changed()
 		change := ubl.DocumentChange{Mark: ubl.Mark{N: e.N, CID: e.Receipt.CID}, DocumentID: d.ID}
-		if change.Deleted = gone || d.UpdatedAt <= ubl.Time(c.hidden.Load()); !change.Deleted {
+		if change.Deleted = gone || texts[i] == nil || d.UpdatedAt <= ubl.Time(c.hidden.Load()); !change.Deleted {
 			var stored text
 			if stored, err = decodeText(texts[i]); err != nil {
 				return err

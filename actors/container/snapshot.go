@@ -21,7 +21,7 @@ func snapshots() *actors.Snapshots[State] {
 	return &actors.Snapshots[State]{
 		Version: snapshotVersion, Encode: (*State).encode, Complete: restoreInside,
 		Decode: func(v []byte) (s State, err error) { return s, s.restore(v) },
-		Size:   func(s *State) int { return len(s.Agreement.Members) + len(s.Past) + len(s.Pending) },
+		Size:   func(s *State) int { return len(s.Agreement.Members) + len(s.Past) + len(s.Pending) + len(s.Redacting) },
 	}
 }
 
@@ -41,6 +41,7 @@ type snapshot struct {
 	Balance   int64                `json:"balance"`
 	InTransit int64                `json:"in_transit"`
 	Pending   []departure          `json:"pending"`
+	Redacting []leftover           `json:"redacting,omitempty"`
 	Past      []ubl.UserID         `json:"past,omitempty"`
 	Hidden    ubl.Time             `json:"hidden,omitzero"`
 	Content   []string             `json:"content,omitempty"`
@@ -56,7 +57,7 @@ func (s *State) encode() []byte {
 		Form: snapshotVersion, Events: s.Events, Changed: s.Changed, Steps: s.Steps,
 		Summary: s.Summary, Agreement: s.Agreement.Stored(),
 		Balance: s.Balance, InTransit: s.InTransit, Pending: s.underWay(), Past: slices.Sorted(maps.Keys(s.Past)), Hidden: s.Hidden,
-		Content: s.Content, Tools: s.Tools,
+		Content: s.Content, Tools: s.Tools, Redacting: s.Redacting,
 	})
 }
 
@@ -88,7 +89,7 @@ func (s *State) restore(v []byte) error {
 	}
 	s.empty()
 	s.Summary, s.Balance, s.InTransit = from.Summary, from.Balance, from.InTransit
-	s.Hidden, s.Content, s.Tools = from.Hidden, from.Content, from.Tools
+	s.Hidden, s.Content, s.Tools, s.Redacting = from.Hidden, from.Content, from.Tools, from.Redacting
 	s.Events, s.Changed, s.Steps = from.Events, from.Changed, from.Steps
 	s.Agreement.Restore(from.Agreement, s.usual())
 	for _, d := range from.Pending {
@@ -131,7 +132,11 @@ func restoreDocuments(ctx context.Context, read ubl.Reader, name ubl.Name, s *St
 				if bad != nil {
 					return false
 				}
-				s.put(stored.Document)
+				d := stored.Document
+				s.put(d)
+				if d.Deleted && !d.Redacted { // by an earlier version of the program
+					s.leave(leftover{Document: d.ID, From: d.First})
+				}
 				from, n = append(slices.Clone(k), 0), n+1
 				return n < eventPage
 			})

@@ -20,9 +20,11 @@ type State struct {
 	// Documents holds the newest version of each document, Listed the ids in order.
 	Documents map[ubl.DocumentID]document
 	Listed    []ubl.DocumentID
-	// Deleted is the last version of each document that was deleted here: its
-	// versions stay readable.
+	// Deleted is the last version of each document that was deleted here, and comes back no more.
 	Deleted map[ubl.DocumentID]int64
+	// Redacting is what was deleted and is still to be taken out of what is stored, oldest
+	// first.
+	Redacting []leftover
 	// Content and Tools are the kind's, as of [ubl.Kind].
 	Content, Tools []string
 	// Files holds the files that are inside, Filed their ids in order.
@@ -81,13 +83,22 @@ func (s *State) apply(e event) {
 		s.open(*e.Member)
 	case ubl.DidHeirSet:
 		s.Agreement.NamedHeir = e.Member.UserID
-	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
+	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate:
+		s.put(*e.Document)
+	case ubl.DidDocumentDelete:
 		s.put(*e.Document)
 		s.dropFiles(e.Files)
+		s.leave(leftover{Document: e.Document.ID, From: e.Document.First})
+		for _, f := range e.Files {
+			s.leave(f.leftover())
+		}
 	case ubl.DidFilePut:
 		s.putFile(*e.File)
 	case ubl.DidFileRemove:
 		s.dropFile(e.File.ID)
+		s.leave(e.File.leftover())
+	case ubl.DidContainerRedact:
+		s.redacted(e.Redacted)
 	case ubl.DidCreditsIssue:
 		s.Balance += e.Amount
 	case ubl.DidTransfer:

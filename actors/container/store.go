@@ -34,7 +34,7 @@ func (c *Container) ended(ctx context.Context, id ubl.TransferID) (n int64, err 
 }
 
 // readVersion is a version as it is served, without its content, and which record
-// has that; nil for none.
+// has that; nil for none, and for one that is redacted.
 func (c *Container) readVersion(snap ubl.Snapshot, id ubl.DocumentID, n int64) (*ubl.Document, int64, error) {
 	v, err := snap.Get(versionKey(c.id, id, n))
 	if err != nil || v == nil {
@@ -44,16 +44,31 @@ func (c *Container) readVersion(snap ubl.Snapshot, id ubl.DocumentID, n int64) (
 }
 
 func (c *Container) decodeVersion(v []byte) (*ubl.Document, int64, error) {
-	var stored version
-	if err := decode(v, &stored); err != nil {
+	stored, err := decodeVersion(v)
+	if err != nil || stored.Document.Redacted {
 		return nil, 0, err
-	}
-	if stored.Form > recordVersion {
-		return nil, 0, errForm(stored.Form)
 	}
 	d := c.document(stored.Document)
 	d.Receipt = stored.Receipt
 	return d, stored.Document.Text, nil
+}
+
+func decodeVersion(v []byte) (stored version, err error) {
+	err = decode(v, &stored)
+	if err == nil && stored.Form > recordVersion {
+		err = errForm(stored.Form)
+	}
+	return stored, err
+}
+
+// isDeleted reports whether a document was deleted here.
+func (c *Container) isDeleted(snap ubl.Snapshot, id ubl.DocumentID) (bool, error) {
+	v, err := snap.Get(newestKey(c.id, id))
+	if err != nil || v == nil {
+		return false, err
+	}
+	stored, err := decodeVersion(v)
+	return stored.Document.Deleted, err
 }
 
 func (c *Container) document(d document) *ubl.Document { return served(c.tenant, c.id, d) }

@@ -51,10 +51,10 @@ func (c *verifyCmd) Run(p *program) error {
 	}
 	if c.JSON {
 		return json.NewEncoder(p.out).Encode(map[string]any{"ok": true, "tenant_id": v.TenantID, "ledger_shard": v.Shard,
-			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "head_hash": v.HeadHash, "against_head": head != "" || earlier != ""})
+			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "gone": taken(v.Gone), "head_hash": v.HeadHash, "against_head": head != "" || earlier != ""})
 	}
-	_, err = fmt.Fprintf(p.out, "ok: %s, %d atoms (%d actions, %d effects, %d still open), head %s\n%s\n",
-		v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.HeadHash, shows(head, earlier))
+	_, err = fmt.Fprintf(p.out, "ok: %s, %d atoms (%d actions, %d effects, %d still open), head %s\n%s%s\n",
+		v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.HeadHash, gone(v.Gone), shows(head, earlier))
 	return err
 }
 
@@ -84,6 +84,20 @@ func headOf(flag string, given *string) (string, error) {
 	return *given, nil
 }
 
+// taken is what was taken away, as JSON tells it.
+func taken(g ubl.Gone) map[string]int64 {
+	return map[string]int64{"entries": g.Entries, "documents": g.Documents, "files": g.Files}
+}
+
+// gone says what was taken away, as a line, or nothing.
+func gone(g ubl.Gone) string {
+	if g == (ubl.Gone{}) {
+		return ""
+	}
+	return fmt.Sprintf("Taken away for good: entries of rooms %d, documents %d, files %d. The ledger keeps that they were there; what they said can't be matched with it any more.\n",
+		g.Entries, g.Documents, g.Files)
+}
+
 // shows is what a check has shown, by the heads that it was held against.
 func shows(head, earlier string) string {
 	switch {
@@ -104,7 +118,7 @@ func (c *verifyCmd) incomplete(p *program, v *ubl.Verified, lacks *ubl.Incomplet
 	}
 	if c.JSON {
 		told := map[string]any{"ok": false, "tenant_id": v.TenantID, "ledger_shard": v.Shard,
-			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "head_hash": v.HeadHash, "missing": v.Missing, "holes": append([]ubl.Hole{}, lacks.Holes...)}
+			"atoms": v.Atoms, "actions": v.Actions, "effects": v.Effects, "open": v.Open, "gone": taken(v.Gone), "head_hash": v.HeadHash, "missing": v.Missing, "holes": append([]ubl.Hole{}, lacks.Holes...)}
 		if lacks.Lost != "" {
 			told["lost"] = lacks.Lost
 		}

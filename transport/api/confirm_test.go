@@ -15,7 +15,7 @@ import (
 // arguments. A new operation that belongs here is added by hand, so that somebody thinks.
 var sensitive = map[asks][]string{
 	proof: {
-		"accept-terms", "add-server", "approve-tool", "claim-domain", "connect-server", "create-invitation", "create-service-token", "end-agreement", "export-ledger", "issue-credits", "name-heir", "propose-terms", "release-domain",
+		"accept-terms", "add-server", "approve-tool", "claim-domain", "connect-server", "create-invitation", "create-service-token", "delete-document", "end-agreement", "export-ledger", "issue-credits", "name-heir", "propose-terms", "release-domain",
 		"remove-file", "remove-node", "remove-passkey", "remove-server", "remove-tenant-member", "renew-service-token", "revoke-tokens",
 		"set-container-member", "set-heir", "set-member", "update-server", "verify-domain",
 	},
@@ -56,7 +56,6 @@ var undoable = map[string]string{
 	"append-upload":        "it adds bytes to what nobody has yet",
 	"end-upload":           "nobody has what was uploaded yet",
 	"update-document":      "earlier versions stay readable",
-	"delete-document":      "its versions stay readable by number: it leaves lists and search",
 	"set-kind":             "it can be set as it was",
 	"remove-kind":          "containers of it stay as they are, and it can be set again",
 	"disconnect-server":    "it only shuts something: who disconnects connects again",

@@ -61,7 +61,7 @@ func (a *API) createDocument(ctx context.Context, in *createDocumentInput) (any,
 
 type getDocumentInput struct {
 	DocumentPath
-	Version int64 `query:"version" minimum:"1" maximum:"9007199254740991" doc:"A version other than the newest; those of deleted documents stay readable." example:"2"`
+	Version int64 `query:"version" minimum:"1" maximum:"9007199254740991" doc:"A version other than the newest." example:"2"`
 }
 
 func (a *API) getDocument(ctx context.Context, in *getDocumentInput) (any, error) {

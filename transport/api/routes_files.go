@@ -29,5 +29,5 @@ func (a *API) fileRoutes() {
 		summary: "A file's content", more: "Its ETag is its SHA-256. Takes Range with one range, If-Range and If-None-Match. Each request is receipted. " +
 			"A browser saves it, and types that it could run come as application/octet-stream."}, ubl.UnknownType, a.readFile)
 	handle(a, operation{method: "DELETE", path: "/workspaces/{workspaceId}/files/{fileId}", id: "remove-file", asks: proof, counts: ubl.Sends, tool: string(ubl.DidFileRemove), tag: "files", answers: "ubl.api.file.v1",
-		summary: "Remove a file for good", more: "Who may write. Answers it as it was. Its content goes once no file of the tenant has it."}, a.removeFile)
+		summary: "Remove a file for good", more: "Who may write. Its name and salt are forgotten, and its content goes once no file of the tenant has it. Answers what is left of it."}, a.removeFile)
 }

@@ -27,8 +27,8 @@ func (a *API) documentRoutes() {
 		summary: "Read a document", more: "The newest version unless another is asked for; document is null where there is none. The look is receipted."}, a.getDocument)
 	handle(a, operation{method: "PATCH", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "update-document", asks: nothing, counts: ubl.Sends, tool: "office.document.update", tag: "documents", answers: "ubl.api.document.v1", adds: true, large: true,
 		summary: "Write a document's next version", more: "Earlier versions stay readable."}, a.updateDocument)
-	handle(a, operation{method: "DELETE", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "delete-document", asks: nothing, counts: ubl.Sends, tool: "office.document.delete", tag: "documents", answers: "ubl.api.document.v1",
-		summary: "Delete a document", more: "It leaves lists and search; its versions stay readable by number."}, a.deleteDocument)
+	handle(a, operation{method: "DELETE", path: "/workspaces/{workspaceId}/documents/{documentId}", id: "delete-document", asks: proof, counts: ubl.Sends, tool: "office.document.delete", tag: "documents", answers: "ubl.api.document.v1",
+		summary: "Delete a document", more: "For good, with all its versions and files: nobody reads them any more, and the server forgets titles, texts and salts. The ledger keeps that it was there. Answers what is left of it."}, a.deleteDocument)
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/documents/{documentId}/versions", id: "list-versions", tool: "office.document.versions", tag: "documents", answers: "ubl.api.document_versions.v1",
 		summary: "A document's versions", more: "Oldest first, without contents; next_cursor is null on the last page. The look is receipted."}, a.listVersions)
 }

@@ -80,6 +80,7 @@ const said: Record<string, string> = {
   'container.member.update': 'changed a role in a container',
   'container.remove': 'removed somebody from a container',
   'container.leave': 'left a container',
+  'container.redact': 'took what was deleted out of what is stored',
   'container.transfer': 'sent something to another container',
   'container.receive': 'took something in from another container',
   'credits.issue': 'issued credits',
