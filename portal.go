@@ -707,8 +707,7 @@ type (
 		RequestsPerMinute int
 	}
 	// CloseCalls ends calls whose deadline has passed, with outcome error; with All
-	// set every one that is open: nothing can be under way when a server has just
-	// started alone. The platform. Answers the number closed.
+	// set every one that is open. The platform. Answers the number closed.
 	CloseCalls struct {
 		Request
 		All bool

@@ -133,6 +133,7 @@ func openOutside(t *testing.T) *outside {
 	family := func(prefix string, send func(context.Context, actors.Attempt) (json.RawMessage, error)) actors.Family {
 		return actors.Family{
 			Name: prefix, Owns: func(local string) bool { return strings.HasPrefix(local, prefix) },
+			Leased: func(ubl.Snapshot) ([]string, error) { return []string{prefix + "1"}, nil },
 			Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 				hooks := actors.Hooks[courierEvent]{Send: send, Outcome: func(_ context.Context, e courierEvent) (any, error) { return e.Receipt, nil }}
 				x, err := courierKind.Load(ctx, w.store, env, hooks)

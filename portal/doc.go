@@ -128,11 +128,10 @@
 // # Servers that are down
 //
 // A sync that fails leaves since when the server has been down, and that gives the
-// timetable of the tries that follow (see nextTry): a node keeps them in its agenda,
-// and every node can say when the next is. The node that found a server down tries it
-// again; so does the one that leads the tenant's partition, which looks for such servers
-// when it starts and every ten minutes. A try that fails as the one before leaves no
-// trace, but once a day.
+// timetable of the tries that follow ([ubl.NextTry]): every node can say when the next is.
+// The Portal's alarms keep to it, and have the node that leads the tenant's partition ask
+// (SyncServer), 32 servers at a time and four of a tenant. A try that fails as the one before
+// leaves no trace, but once a day.
 //
 // # What servers may do
 //

@@ -49,7 +49,6 @@ func (p *Portal) SyncServer(ctx context.Context, t ubl.TenantID, serverID string
 	defer p.trying.Give(t)
 	ctx, cancel := context.WithTimeout(ctx, 2*syncTimeout)
 	defer cancel()
-	defer context.AfterFunc(p.ctx, cancel)()
 	done := make(chan struct{})
 	err = ubl.Errorf(ubl.CodeUnavailable, "the node stops")
 	if !p.spawn(func() {
@@ -59,8 +58,14 @@ func (p *Portal) SyncServer(ctx context.Context, t ubl.TenantID, serverID string
 	}) {
 		return nil, err
 	}
-	<-done
+	select {
+	case <-done:
+	case <-p.ctx.Done():
+		cancel()
+		<-done
+	}
 	if err != nil && ctx.Err() == nil {
+		// Without the cause, which quotes what servers sent.
 		p.log.Warn("couldn't sync a server", "tenant", t, "server", serverID, "code", ubl.CodeOf(err), "error", ubl.AsError(err).Message)
 	}
 	if p.ctx.Err() != nil && err != nil { // its node's end is no failure of the server's

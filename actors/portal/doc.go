@@ -38,8 +38,9 @@
 //	EndCall     the effect, which closes the intended action; the row is written
 //	            again, and what a model used counts for the day
 //	the outbox  the same with outcome error, when the lease ends: the node that had it
-//	            is gone. A call is made once, so the outbox attempts none
-//	CloseCalls  the same for all calls, asked by a node alone before it serves
+//	            is gone. A call is made once, so the outbox attempts none. A node alone that
+//	            starts ends the leases of the run before it
+//	CloseCalls  the same for calls of versions before the outbox, by their alarms call:n
 //
 // A call has the number of its row. Only who began it ends it, and only once:
 // ending it again answers what the first time led to, so the number serves as the
@@ -48,6 +49,15 @@
 // didn't hear its answer from a caller who asks again. A refusal keeps no key, since
 // a caller over the budget tries again with the same, but its attempt, so that one is
 // on record once.
+//
+// # Asking servers
+//
+// Each server that is asked by itself has an alarm, ask:server. It is set by the acts that add
+// the server, change where it is, and record what it said ([ubl.Server.NextAsk]), and cleared by
+// those that disable or remove it. When it is due, an errand has the portal of the node that leads
+// ask the server ([ubl.Syncer]) and send RecordSync. If that node dies before RecordSync is
+// durable the next leader asks again; after it the alarm is at its next time. Where too many servers
+// are being asked the errand is overloaded, and tried again within a minute.
 //
 // # The log
 //
