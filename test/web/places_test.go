@@ -161,7 +161,7 @@ func TestAboutRooms(t *testing.T) {
 	ana.find("link", "Tides & moon…")
 	ana.sees("When the water comes")
 
-	bob.moves("/ui/directory")
+	bob.press("link", "Find rooms…")
 	bob.sees("When the water comes")
 	bob.examine("directory")
 	bob.press("button", "Join Tides & moon")
