@@ -15,7 +15,9 @@ func TestSearch(t *testing.T) {
 		s := oneNode(t)
 		p, bo := newcomer(t, s, v), s.client("bo@harbour.example")
 		furnish(t, s)
-		p.enter("general")
+		p.visit("/ui/")
+		p.find("link", "Tides & moon…") // the list is the server's
+		p.press("link", "general…")
 		p.hears("Done. See you on the slipway!")
 		p.moves("/ui/search")
 		p.sees("What are you looking for?")
