@@ -248,6 +248,7 @@ func TestContrastAndSize(t *testing.T) {
 		look("-contrast")
 		p.prefers("prefers-color-scheme", "dark")
 		look("-contrast-dark")
+		p.moves("/ui/settings")
 		p.press("switch", "High contrast")
 		p.until("it is off", func() bool { return eval[bool](p, `!document.documentElement.dataset.contrast`) })
 		p.prefers("prefers-contrast", "more")

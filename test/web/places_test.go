@@ -15,7 +15,9 @@ func TestSearch(t *testing.T) {
 		s := oneNode(t)
 		p, bo := newcomer(t, s, v), s.client("bo@harbour.example")
 		furnish(t, s)
-		p.enter("general")
+		p.visit("/ui/")
+		p.find("link", "Tides & moon…") // the list is the server's
+		p.press("link", "general…")
 		p.hears("Done. See you on the slipway!")
 		p.moves("/ui/search")
 		p.sees("What are you looking for?")
@@ -161,7 +163,7 @@ func TestAboutRooms(t *testing.T) {
 	ana.find("link", "Tides & moon…")
 	ana.sees("When the water comes")
 
-	bob.moves("/ui/directory")
+	bob.press("link", "Find rooms…")
 	bob.sees("When the water comes")
 	bob.examine("directory")
 	bob.press("button", "Join Tides & moon")

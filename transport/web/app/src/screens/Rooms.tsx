@@ -14,6 +14,7 @@ import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
 import { lazy } from '../ui/lazy';
 import { Icon } from '../ui/Icon';
+import { Row } from '../ui/Row';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { unread } from '../ui/title';
@@ -35,8 +36,8 @@ const many = 5;
 
 const headings = { favourites: 'rooms.favourites', direct: 'rooms.direct', rooms: 'rooms.rest', joinable: 'rooms.joinable' } satisfies Record<string, Key>;
 
-// Line is what a row of the list shows: a heading, or a room.
-type Line = { id: string; heading: Key; count: number } | { id: string; room: RoomView };
+// Line is what a row of the list shows: a heading, a room, or the way to the directory.
+type Line = { id: string; heading: Key; count: number } | { id: string; room: RoomView } | { id: 'directory' };
 
 export default function Rooms() {
   const now = store.value;
@@ -88,7 +89,7 @@ function Found({ mine, others, sought }: { mine: readonly RoomView[]; others: re
   return (
     <div class="rooms" onKeyDown={(e) => roving(e, rooms, handle.current)} onContextMenu={menu}>
       <VirtualList items={lines} keyOf={(line) => line.id} estimate={64} label={t('rooms.list')} handle={handle}>
-        {(line) => ('room' in line ? <RoomRow room={line.room} current={path.startsWith(`/ui/rooms/${line.room.room_id}/`)} /> : <Heading of={line} sought={sought !== ''} />)}
+        {(line) => ('room' in line ? <RoomRow room={line.room} current={path.startsWith(`/ui/rooms/${line.room.room_id}/`)} /> : 'heading' in line ? <Heading of={line} sought={sought !== ''} /> : <ToDirectory />)}
       </VirtualList>
       {asked.value && <RoomMenu />}
     </div>
@@ -109,12 +110,17 @@ function linesOf(mine: readonly RoomView[], others: readonly RoomView[], sought:
   const wanted = (rooms: readonly RoomView[]) => rooms.filter((room) => matches(room, sought));
   const found = parts(wanted(mine), wanted(others));
   const bare = found[0]?.id === 'rooms';
-  return found.flatMap(({ id, rooms }): Line[] => {
+  const lines = found.flatMap(({ id, rooms }): Line[] => {
     const rows = rooms.map((room): Line => ({ id: room.room_id, room }));
     if (bare && id === 'rooms') return rows;
     const shown = folded.value.has(id) && sought === '' ? [] : rows;
     return [{ id, heading: headings[id], count: rows.length }, ...shown];
   });
+  return lines.length > 0 && sought === '' ? [...lines, { id: 'directory' }] : lines;
+}
+
+function ToDirectory() {
+  return <Row within to="/ui/directory" start={<Icon name="search" />} title={t('rooms.find')} sub={t('rooms.find.help')} />;
 }
 
 // Heading folds the part of the list below it; who searches sees all of them.

@@ -42,7 +42,7 @@ export function find(word: string, documents: readonly Document[]): Group[] {
 }
 
 function* roomsOf(mine: readonly { room_id: string; name: string }[], others: readonly { room_id: string; name: string }[]): Iterable<Item> {
-  const item = ({ room_id, name }: { room_id: string; name: string }, note?: string): Item => ({ id: room_id, name, note, run: () => go(`/ui/rooms/${room_id}`) });
+  const item = ({ room_id, name }: { room_id: string; name: string }, note?: string): Item => ({ id: room_id, name: name || t('rooms.direct'), note, run: () => go(`/ui/rooms/${room_id}`) });
   for (const room of mine) yield item(room);
   for (const room of others) yield item(room, t('palette.join'));
 }

@@ -18,14 +18,15 @@ import { whoIs, wordsOf } from './who';
 export const RoomRow = memo(function RoomRow({ room, current }: { room: RoomView; current: boolean }) {
   const { unread, mentions, last_message: last } = room;
   const muted = isMuted(room.room_id);
+  const name = room.name || t('rooms.direct'); // whom new ones are with the list says a moment later
   return (
     <Row
       within
       to={`/ui/rooms/${room.room_id}`}
       current={current}
-      start={<Avatar id={room.room_id} name={room.name} />}
-      title={<span class={muted ? 'muted' : unread > 0 ? 'unread' : undefined}>{room.name}</span>}
-      end={room.member ? <Button kind="quiet" icon="more" label={t('rooms.menu', { name: room.name })} aria-haspopup="dialog" onClick={() => (asked.value = room.room_id)} /> : undefined}
+      start={<Avatar id={room.room_id} name={name} />}
+      title={<span class={muted ? 'muted' : unread > 0 ? 'unread' : undefined}>{name}</span>}
+      end={room.member ? <Button kind="quiet" icon="more" label={t('rooms.menu', { name })} aria-haspopup="dialog" onClick={() => (asked.value = room.room_id)} /> : undefined}
       sub={room.member ? <Preview room={room} current={current} /> : t('rooms.open')}
       meta={
         <>
