@@ -106,8 +106,8 @@ export class Talk {
     void this.store.act(this.roomId, mine ? { type: 'redaction', target: mine } : { type: 'reaction', target: message.msg_id, key });
   }
 
-  edit(message: Message, text: string): Promise<void> {
-    return this.store.act(this.roomId, { type: 'edit', target: message.msg_id, text, ...(message.body.mentions && { mentions: message.body.mentions }) });
+  edit(message: Message, text: string, mentions: string[]): Promise<void> {
+    return this.store.act(this.roomId, { type: 'edit', target: message.msg_id, text, ...(mentions.length > 0 && { mentions }) });
   }
 
   // editLast opens one's newest message in view for editing, and tells whether there is one.
