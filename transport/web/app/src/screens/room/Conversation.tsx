@@ -21,6 +21,7 @@ import { useUndone } from './undone';
 import { Timeline } from './Timeline';
 
 const Picker = lazy(() => import('./Picker'));
+const Remind = lazy(() => import('../../notify/Remind'));
 const Versions = lazy(() => import('./Versions'));
 const MessageDetails = lazy(() => import('./MessageDetails'));
 
@@ -56,6 +57,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
       </Screen>
       <MessageMenu talk={talk} />
       {talk.picking.value && <Picker talk={talk} message={talk.picking.value} />}
+      {talk.reminding.value && <Remind roomId={talk.roomId} msgId={talk.reminding.value.msg_id} onClose={() => (talk.reminding.value = null)} />}
       {talk.versions.value && <Versions talk={talk} message={talk.versions.value} />}
       {talk.details.value && <MessageDetails talk={talk} message={talk.details.value} />}
     </div>

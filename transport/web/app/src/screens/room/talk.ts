@@ -35,6 +35,8 @@ export class Talk {
   readonly picking = signal<Message | null>(null);
   readonly editing = signal<Message | null>(null);
   readonly versions = signal<Message | null>(null);
+  // reminding is the message that one is to be reminded of.
+  readonly reminding = signal<Message | null>(null);
   // menu is open for a message, at a point of the screen.
   readonly menu = signal<{ message: Message; x: number; y: number } | null>(null);
   // divider is the room_seq from which on all is new, 0 for none.
