@@ -101,6 +101,14 @@ func talkOf(t *testing.T, s *server) message {
 	return ask
 }
 
+// scrolls brings the messages to where the expression says.
+func (p *person) scrolls(to string) {
+	p.t.Helper()
+	p.until("the messages are there", func() bool { return eval[bool](p, `document.querySelector('[role=log] [role=article]') !== null`) })
+	eval[bool](p, `(() => { const list = document.querySelector('[role=log]'); list.scrollTop = `+to+`; return true; })()`)
+	p.rests()
+}
+
 // TestScreensOfTalk looks at a conversation: everything that a message can be, a thread beside
 // it, the menu of a message, and the field with its toolbar and with files on their way.
 func TestScreensOfTalk(t *testing.T) {
@@ -110,21 +118,22 @@ func TestScreensOfTalk(t *testing.T) {
 		p := newcomer(t, s, v)
 		ask := talkOf(t, s.direct())
 		p.visit("/ui/rooms/" + slipway)
+		p.scrolls("0")
 		p.sees("pilot booked")
 		p.until("texts are formatted", func() bool { return eval[bool](p, `document.querySelector('.formatted') !== null`) })
 		p.until("the composer is whole", func() bool { return p.has("button", "Add") })
 		p.examine("talk")
-		p.press("button", "To the newest…")
+		p.scrolls("list.scrollHeight")
 		p.hears("See you on the slipway!")
 		p.until("the picture is there", func() bool {
 			return eval[bool](p, `[...document.querySelectorAll('.picture img')].every((i) => i.complete && i.naturalWidth > 0)`)
 		})
 		p.examine("talk-end")
-		eval[bool](p, `(() => { document.querySelector('[role=log]').scrollTop -= 420; return true; })()`)
-		p.rests()
+		p.scrolls("list.scrollTop - 420")
 		p.examine("talk-middle")
 
 		p.visit("/ui/rooms/" + slipway)
+		p.scrolls("list.scrollHeight")
 		p.hears("See you on the slipway!")
 		p.focus("article", "You…")
 		p.key(kb.Enter)
@@ -149,7 +158,8 @@ func TestScreensOfTalk(t *testing.T) {
 		p.visit("/ui/settings")
 		p.speak("العربية")
 		p.visit("/ui/rooms/" + slipway)
-		p.hears("See you on the slipway!")
+		p.scrolls("list.scrollHeight")
+		p.sees("See you on the slipway!")
 		p.examine("talk-ar")
 		p.moves("/ui/rooms/" + slipway + "/thread/" + ask.MsgID)
 		p.sees("I bring the ladder.")
