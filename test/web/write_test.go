@@ -130,7 +130,7 @@ func TestRemind(t *testing.T) {
 				Note  string `json:"note"`
 			} `json:"reminders"`
 		}
-		c.ask("GET", "/api/me/reminders", nil, &me)
+		c.ask("GET", "/api/me/notifications", nil, &me)
 		if len(me.Reminders) != 1 || me.Reminders[0].MsgID != m.MsgID || me.Reminders[0].Note != "Cast off" {
 			t.Errorf("the reminders are %+v", me.Reminders)
 		}

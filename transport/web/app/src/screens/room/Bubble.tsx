@@ -84,7 +84,7 @@ export function Bubble({ item, talk, first, last }: Props) {
           {!gone && (message?.attachments?.length || outgoing?.files) && (
             <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />
           )}
-          <p class="meta" dir="ltr">
+          <p class="meta">
             {message?.pinned && <Icon name="pin" size={14} />}
             {message?.pinned && <span class="hidden">{t('talk.pinned')}</span>}
             {message?.edited && (
