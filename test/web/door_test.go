@@ -82,7 +82,7 @@ func TestGoToRepliedByKeyboard(t *testing.T) {
 	p.enter("general")
 	p.hears("I do")
 	p.focus("textbox", "Message to general")
-	p.key(kb.ArrowUp)
+	p.toMessages()
 	p.focuses("article You…")
 	p.key(kb.Enter)
 	p.focuses("menuitem Reply")

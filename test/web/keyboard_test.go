@@ -33,6 +33,19 @@ func (p *person) focuses(control string) {
 	})
 }
 
+// toMessages goes from the field to the newest message, by the list that is before it.
+func (p *person) toMessages() {
+	p.t.Helper()
+	for range 6 {
+		p.key(kb.Tab, chromedp.Modifier(kb.ModifierShift))
+		if strings.HasPrefix(p.focused(), "log ") {
+			p.key(kb.ArrowUp)
+			return
+		}
+	}
+	p.t.Fatalf("Shift and Tab never come to the messages, but to %q", p.focused())
+}
+
 // TestKeyboardOnly does the main flow without pointing at anything: sign in, enter a
 // room, write, look at a receipt, reply, and go back. The focus is always somewhere, and
 // it shows where.
@@ -65,7 +78,13 @@ func TestKeyboardOnly(t *testing.T) {
 	p.key(kb.Enter)
 	p.hears("two\nlines")
 
-	p.key(kb.ArrowUp)
+	p.key(kb.ArrowUp) // which edits what one wrote last
+	p.sees("Edit your message")
+	p.write(" of it")
+	p.key(kb.Enter)
+	p.misses("Edit your message")
+	p.hears("two\nlines of it")
+	p.toMessages()
 	p.focuses("article You…")
 	p.outlined()
 	p.key(kb.Enter)
@@ -73,6 +92,13 @@ func TestKeyboardOnly(t *testing.T) {
 	p.key(kb.ArrowDown + kb.ArrowDown)
 	p.focuses("menuitem Details and receipt")
 	p.key(kb.Enter)
+	p.sees("The receipt is of what the message said before it was edited", "Checked in part")
+	p.key(kb.Escape)
+	p.lacks("dialog", "Receipt…")
+	p.focuses("article You…")
+	p.key(kb.ArrowUp + kb.Enter)
+	p.focuses("menuitem Reply")
+	p.key(kb.ArrowDown + kb.ArrowDown + kb.Enter)
 	p.sees("Verified by this browser")
 	p.key(kb.Escape)
 	p.lacks("dialog", "Receipt…")

@@ -105,6 +105,38 @@ func TestMention(t *testing.T) {
 	ana.sees("There is no command /nothing")
 }
 
+// TestRemind: one is reminded of a message by its menu, and the server knows when and what for.
+func TestRemind(t *testing.T) {
+	needAxe(t)
+	onScreen(t, phone, func(t *testing.T, v view) {
+		s := oneNode(t)
+		c := s.client(owner)
+		m := c.send(general, "High water at 18:40.")
+		ana := newcomer(t, s, v)
+		ana.enter("general")
+		ana.hears("High water at 18:40.")
+		ana.focus("article", "You…")
+		ana.key(kb.Enter)
+		ana.press("menuitem", "Remind me")
+		ana.find("dialog", "Remind me")
+		ana.choose("Tomorrow")
+		ana.fill("What for (only you see it)", "Cast off")
+		ana.examine("talk-remind")
+		ana.press("button", "Remind me")
+		ana.sees("You will be reminded")
+		var me struct {
+			Reminders []struct {
+				MsgID string `json:"msg_id"`
+				Note  string `json:"note"`
+			} `json:"reminders"`
+		}
+		c.ask("GET", "/api/me/notifications", nil, &me)
+		if len(me.Reminders) != 1 || me.Reminders[0].MsgID != m.MsgID || me.Reminders[0].Note != "Cast off" {
+			t.Errorf("the reminders are %+v", me.Reminders)
+		}
+	})
+}
+
 // draw drops files on the conversation: a picture, and bytes of a length.
 const draw = `(async (length) => {
 	const canvas = Object.assign(document.createElement('canvas'), { width: 800, height: 600 });

@@ -50,7 +50,7 @@ export const catalogue = (language) => JSON.parse(readFileSync(new URL(`${langua
 
 // first are the parts of the English catalogue that the first load needs; the rest comes with
 // the first screen that is fetched.
-export const first = ['app', 'do', 'section', 'person', 'rooms', 'wayback', 'settings', 'notin', 'join', 'passkey', 'palette', 'composer', 'talk', 'hint'];
+export const first = ['app', 'do', 'section', 'person', 'rooms', 'wayback', 'settings', 'notin', 'join', 'passkey', 'palette', 'composer', 'talk', 'hint', 'remind'];
 
 const isFirst = (key) => first.includes(key.split('.')[0]);
 

@@ -16,6 +16,9 @@ const relative = each((locale) => new Intl.RelativeTimeFormat(locale, { numeric:
 // clock is "14:05".
 export const clock = (time: string) => formats().clock.format(new Date(time));
 
+// hours is "2:05", where it is plain which half of the day is meant.
+export const hours = (time: string) => clock(time).replace(/[^\p{N}:.]/gu, '');
+
 // full is the whole of it, to the second.
 export const full = (time: string) => formats().full.format(new Date(time));
 

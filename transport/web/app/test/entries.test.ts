@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDb } from '../src/store/db';
 import { wordsOfEntry } from '../src/screens/room/acted';
-import { emptied, entryIn, rowOf } from '../src/store/entries';
+import { after, emptied, entryIn, rowOf } from '../src/store/entries';
 import { entryOf } from './server';
 import { Browser, me, quiet, texts, World } from './world';
 
@@ -162,4 +162,18 @@ test('what was imported is known after its redaction as the server knows it, wit
     assert.deepEqual(emptied(row, redaction).imported_from, left);
     assert.ok(!JSON.stringify(emptied(row, redaction)).includes('Ana'));
   }
+});
+
+test('the files of a message are those of its entry, less those that an edit leaves out, and none once it is deleted', () => {
+  const world = new World();
+  world.server.found(room, me);
+  const said = world.server.say(room, me, 'two files');
+  const file = (file_id: string) => ({ file_id, name: `${file_id}.png`, bytes: 1, content_type: 'image/png', sha256: '00' });
+  const row = rowOf({ ...entryOf(said), attachments: [file('f:1'), file('f:2')] });
+  assert.deepEqual(row.attachments.map((f) => f.file_id), ['f:1', 'f:2']);
+  const edit = { ...entryIn(world.server.enter(room, me, 'edit', said))!, body: { content_type: 'application/vnd.ubl.text+json', json: { text: 'one file' } } };
+  assert.equal(after(row, rowOf(edit)).attachments.length, 2);
+  assert.deepEqual(after(row, rowOf({ ...edit, attachments: [file('f:2')] })).attachments.map((f) => f.file_id), ['f:2']);
+  const redaction = entryIn(world.server.enter(room, me, 'redaction', said))!;
+  assert.ok(!JSON.stringify(emptied(row, redaction)).includes('f:1'));
 });

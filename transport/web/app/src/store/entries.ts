@@ -32,9 +32,9 @@ export const entryIn = (row: Message): Entry | undefined => (row as Kept).entry;
 // a receipt is checked.
 export function rowOf(entry: Entry): Message {
   const { entry_id: msg_id, tenant_id, room_id, room_seq, author_id: sender_id, sent_at, receipt, reply_to = null, thread, body, imported_from } = entry;
-  const { edited, pinned, reactions, replies } = entry;
+  const { edited, pinned, reactions, replies, attachments = [] } = entry;
   const became = { ...(pinned && { pinned }), ...(reactions && { reactions }), ...(replies && { replies }) };
-  const row = { msg_id, tenant_id, room_id, room_seq, sender_id, sent_at, receipt, reply_to, attachments: [], ...(thread && { thread }), ...(imported_from && { imported_from }) };
+  const row = { msg_id, tenant_id, room_id, room_seq, sender_id, sent_at, receipt, reply_to, attachments, ...(thread && { thread }), ...(imported_from && { imported_from }) };
   const now = edited?.body?.content_type === text ? saidIn(edited.body.json) : null;
   const said = body && (body.content_type === text || body.content_type === system) ? saidIn(body.json) : null;
   if (entry.type === 'message' && said) {
@@ -91,7 +91,8 @@ function edit(row: Message, entry: Entry): Message {
   const all = [...versions, entry.room_seq].sort((a, b) => a - b);
   if (entry.room_seq < room_seq) return { ...row, edited: { at, room_seq, versions: all } };
   const now = entry.body!.content_type === text ? saidIn(entry.body!.json) : null;
-  return { ...row, ...(now && { body: now }), edited: { at: entry.sent_at, room_seq: entry.room_seq, versions: all } };
+  const kept = entry.attachments && row.attachments.filter(({ file_id }) => entry.attachments!.some((file) => file.file_id === file_id));
+  return { ...row, ...(now && { body: now }), ...(kept && { attachments: kept }), edited: { at: entry.sent_at, room_seq: entry.room_seq, versions: all } };
 }
 
 // reacted adds a reaction, by each person once.
@@ -167,7 +168,7 @@ export function isTaken(row: Message, redaction: Entry): boolean {
 export function emptied(row: Message, redaction: Entry): Message {
   const { msg_id: entry_id, tenant_id, room_id, room_seq, sender_id: author_id, sent_at, thread, imported_from, receipt } = row;
   const was: Entry = entryIn(row) ?? { kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', ...(thread && { thread }), ...(row.replies && { replies: row.replies }), ...(imported_from && { imported_from }), body: null, receipt };
-  const { salt: _, edited: _e, pinned: _p, reactions: _r, ...left } = was;
+  const { salt: _, edited: _e, pinned: _p, reactions: _r, attachments: _a, ...left } = was;
   if (left.imported_from) { // the server forgets that name, too
     const { author_name: _, ...rest } = left.imported_from;
     left.imported_from = rest;

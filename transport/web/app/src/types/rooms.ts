@@ -70,6 +70,7 @@ export interface Entry {
   target?: string; // the entry_id of what it is about
   reply_to?: string;
   thread?: string;
+  attachments?: Attachment[]; // of an edit those that its message keeps, where it says so
   body: { content_type: string; json?: Record<string, unknown>; bytes?: string } | null;
   salt?: string;
   redacted?: { at: string; by: string; room_seq: number };

@@ -1,7 +1,7 @@
 // A message as people see it: who, what, when, and its receipt.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { clock } from '../../time';
+import { clock, hours } from '../../time';
 import { number, oneLine } from '../../text';
 import type { Item } from '../../store/messages';
 import type { Outgoing } from '../../store/db';
@@ -53,7 +53,9 @@ export function Bubble({ item, talk, first, last }: Props) {
   const classes = ['message', who.mine && 'mine', first && 'first', last && 'last', failed && 'failed', lit && 'lit', forMe && 'for-me'];
   return (
     <div class={classes.filter(Boolean).join(' ')} onPointerEnter={(e) => setPointed(e.pointerType === 'mouse')} onPointerLeave={() => setPointed(false)}>
-      {!who.mine && <span class="face">{first && <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" />}</span>}
+      <span class="face" aria-hidden="true">
+        {first ? <Avatar id={who.id} name={who.name} icon={who.agent ? 'tool' : undefined} size="small" /> : hours(timeOf(item))}
+      </span>
       <div class="column">
         <div
           class="bubble"
@@ -70,7 +72,7 @@ export function Bubble({ item, talk, first, last }: Props) {
             open(box.left + 16, Math.max(box.top, 0) + 16);
           }}
         >
-          {first && (!who.mine || was) && <Name who={who} was={was} />}
+          {first && <Name who={who} was={was} />}
           {replyTo && <Quote talk={talk} msgId={replyTo} />}
           {gone ? (
             <p class="gone">{t('talk.deleted', { who: whoDeleted(message) })}</p>
@@ -82,7 +84,7 @@ export function Bubble({ item, talk, first, last }: Props) {
           {!gone && (message?.attachments?.length || outgoing?.files) && (
             <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />
           )}
-          <p class="meta" dir="ltr">
+          <p class="meta">
             {message?.pinned && <Icon name="pin" size={14} />}
             {message?.pinned && <span class="hidden">{t('talk.pinned')}</span>}
             {message?.edited && (
@@ -104,7 +106,7 @@ export function Bubble({ item, talk, first, last }: Props) {
 
 function Name({ who, was }: { who: Who; was?: ImportedFrom }) {
   return (
-    <p class="name">
+    <p class={who.mine && !was ? 'name own' : 'name'}>
       <bdi title={who.id}>{who.name}</bdi> <Standing of={who} /> <Was of={was} />
     </p>
   );

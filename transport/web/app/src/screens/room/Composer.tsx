@@ -23,15 +23,6 @@ import type { Field } from './ComposerMore';
 import type { Talk } from './talk';
 import { whoIs, wordsOf } from './who';
 
-// Editing is a message that is edited in the field instead of a new one: its text is there,
-// and what was being written comes back at its end.
-export interface Editing {
-  message: Message;
-  // save resolves when the edit is kept; where it fails, the text stays in the field.
-  save: (text: string, mentions: string[]) => Promise<unknown>;
-  end: () => void;
-}
-
 interface Props {
   talk: Talk;
   name: string;
@@ -40,13 +31,15 @@ interface Props {
   input: RefObject<HTMLTextAreaElement | null>;
   // onUp is called when the arrow up leads out of an empty field.
   onUp: () => void;
-  editing?: Editing;
 }
 
 let extra: typeof import('./ComposerMore') | undefined;
 
-export const Composer = memo(function Composer({ talk, name, limit, input, onUp, editing }: Props) {
+export const Composer = memo(function Composer({ talk, name, limit, input, onUp }: Props) {
   const draft = untracked(() => talk.store.draft(talk.roomId));
+  // A message that is edited is in the field instead of a new one: what was being written comes back at its end.
+  const editing = talk.editing.value;
+  const stop = () => (talk.editing.value = null);
   const [written, setWritten] = useState(draft?.text ?? '');
   const [edited, setEdited] = useState('');
   const text = editing ? edited : written;
@@ -65,8 +58,8 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp,
     if (reply || editing) input.current?.focus();
   }, [reply, editing]);
   useLayoutEffect(() => {
-    if (editing) setEdited(editing.message.body.text);
-  }, [editing?.message.msg_id]);
+    if (editing) setEdited(editing.body.text);
+  }, [editing]);
 
   const change = (now: string) => {
     setText(now);
@@ -77,12 +70,17 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp,
     setChosen([]);
     setProblem('');
   };
+  const save = (of: Message, said: string) => {
+    const named = (of.body.mentions ?? []).filter((id) => id !== '@room').map((id): Named => [whoIs(id).name, id]);
+    if (said === of.body.text) stop();
+    else if (parts) talk.edit(of, said, parts.mentioned(said, [...named, ...chosen])).then(stop, failed);
+  };
   const send = () => {
     if (!ready) return;
     const said = text.trim();
     const told = parts?.commandIn(said);
     const mentions = parts?.mentioned(said, chosen) ?? [];
-    if (editing) editing.save(said, mentions).then(editing.end, failed);
+    if (editing) save(editing, said);
     else if (told && !told.command) setProblem(t('composer.unknown', { name: told.name }));
     else if (told) told.command!.run(talk, told.rest, chosen).then((done) => done && finish(), (why: unknown) => setProblem(String((why as Error).message)));
     else {
@@ -97,7 +95,7 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp,
     if (e.isComposing || e.keyCode === 229) return; // Enter then ends a word of an input method
     if (field.current?.onKey(e)) return e.preventDefault();
     if (e.key === 'Enter' && (e.ctrlKey || e.metaKey || (enterSends.value && !e.shiftKey && !e.altKey))) send();
-    else if (e.key === 'Escape' && editing) editing.end();
+    else if (e.key === 'Escape' && editing) stop();
     else if (e.key === 'Escape' && reply) talk.reply.value = null;
     else if (e.key === 'ArrowUp' && text === '') onUp();
     else return;
@@ -112,7 +110,7 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp,
         send();
       }}
     >
-      {editing ? <Over icon="edit" title={t('composer.editing')} of={editing.message} close={t('composer.editing.end')} onClose={editing.end} /> : reply && <Replying talk={talk} />}
+      {editing ? <Over icon="edit" title={t('composer.editing')} of={editing} close={t('composer.editing.end')} onClose={stop} /> : reply && <Replying talk={talk} />}
       {near && (
         <p id="left" class={left < 0 ? 'left over' : 'left'} role={left < 0 ? 'alert' : undefined}>
           {left < 0 ? t('composer.over', { n: number(-left) }) : t('composer.left', { n: number(left) })}

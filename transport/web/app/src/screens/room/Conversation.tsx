@@ -21,7 +21,7 @@ import { useUndone } from './undone';
 import { Timeline } from './Timeline';
 
 const Picker = lazy(() => import('./Picker'));
-const EditMessage = lazy(() => import('./EditMessage'));
+const Remind = lazy(() => import('../../notify/Remind'));
 const Versions = lazy(() => import('./Versions'));
 const MessageDetails = lazy(() => import('./MessageDetails'));
 
@@ -57,7 +57,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
       </Screen>
       <MessageMenu talk={talk} />
       {talk.picking.value && <Picker talk={talk} message={talk.picking.value} />}
-      {talk.editing.value && <EditMessage key={talk.editing.value.msg_id} talk={talk} message={talk.editing.value} />}
+      {talk.reminding.value && <Remind roomId={talk.roomId} msgId={talk.reminding.value.msg_id} onClose={() => (talk.reminding.value = null)} />}
       {talk.versions.value && <Versions talk={talk} message={talk.versions.value} />}
       {talk.details.value && <MessageDetails talk={talk} message={talk.details.value} />}
     </div>

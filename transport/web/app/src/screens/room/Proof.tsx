@@ -3,19 +3,24 @@
 import { ApiError, at, get } from '../../api';
 import { said } from '../../said';
 import { canVerify, verifyReceipt, type Json } from '../../chain';
-import type { Atom, EntryAnswer, Message } from '../../types';
+import { rowOf } from '../../store/entries';
+import type { Atom, Entry, EntryAnswer, Message } from '../../types';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { Spinner } from '../../ui/Spinner';
 import { useLoad } from '../../ui/useLoad';
+import { t } from '../../words';
 import { aboutChain, checkChain, wordsFor } from './proof';
 
 export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
-  const receipt = useLoad(async (signal) => verifyReceipt(message, atoms as unknown as Json[], await saltOf(message, signal)));
+  const receipt = useLoad(async (signal) => {
+    const entry = await entryOf(message, signal);
+    return verifyReceipt(message.edited ? { ...message, body: rowOf({ ...entry, edited: undefined }).body } : message, atoms as unknown as Json[], entry.salt ?? '');
+  });
   const chain = useLoad((signal) => checkChain(message, atoms[0]!, signal));
   const refused = chain.problem instanceof ApiError && chain.problem.status === 403;
   const bad = receipt.data?.ok === false || Boolean(chain.data?.bad);
-  const good = receipt.data?.ok === true && chain.data && !chain.data.bad;
+  const good = receipt.data?.ok === true && chain.data && !chain.data.bad && !message.edited;
   return (
     <section class={['proof', bad && 'bad', good && 'good'].filter(Boolean).join(' ')} aria-live="polite">
       <h3>
@@ -24,6 +29,12 @@ export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
       </h3>
       <ul>
         {receipt.data?.checks.map(({ what, ok }) => <Line key={what} ok={ok} words={wordsFor[what][ok ? 0 : 1]} />)}
+        {message.edited && (
+          <li class="later">
+            <Icon name="info" size={18} />
+            <span>{t('proof.edited')}</span>
+          </li>
+        )}
         {chain.data && <Line ok={!chain.data.bad} words={aboutChain(chain.data)} />}
         {chain.busy && (
           <li>
@@ -42,11 +53,10 @@ export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
   );
 }
 
-// saltOf is what the commitment to the message's text was made with; messages from before
-// salts have none.
-async function saltOf({ room_id, msg_id }: Message, signal: AbortSignal): Promise<string> {
-  const { entry } = await get<EntryAnswer>(at`/api/rooms/${room_id}/entries/${msg_id}`, { signal });
-  return entry.salt ?? '';
+// entryOf is the message as the receipt proves it: with what it said at first, and with the salt that
+// the commitment to that was made with; messages from before salts have none.
+async function entryOf({ room_id, msg_id }: Message, signal: AbortSignal): Promise<Entry> {
+  return (await get<EntryAnswer>(at`/api/rooms/${room_id}/entries/${msg_id}`, { signal })).entry;
 }
 
 function Line({ ok, words }: { ok: boolean; words: string }) {

@@ -35,6 +35,8 @@ export class Talk {
   readonly picking = signal<Message | null>(null);
   readonly editing = signal<Message | null>(null);
   readonly versions = signal<Message | null>(null);
+  // reminding is the message that one is to be reminded of.
+  readonly reminding = signal<Message | null>(null);
   // menu is open for a message, at a point of the screen.
   readonly menu = signal<{ message: Message; x: number; y: number } | null>(null);
   // divider is the room_seq from which on all is new, 0 for none.
@@ -106,8 +108,8 @@ export class Talk {
     void this.store.act(this.roomId, mine ? { type: 'redaction', target: mine } : { type: 'reaction', target: message.msg_id, key });
   }
 
-  edit(message: Message, text: string): Promise<void> {
-    return this.store.act(this.roomId, { type: 'edit', target: message.msg_id, text, ...(message.body.mentions && { mentions: message.body.mentions }) });
+  edit(message: Message, text: string, mentions: string[]): Promise<void> {
+    return this.store.act(this.roomId, { type: 'edit', target: message.msg_id, text, ...(mentions.length > 0 && { mentions }) });
   }
 
   // editLast opens one's newest message in view for editing, and tells whether there is one.
