@@ -459,7 +459,6 @@ func (w *world) passkeys(core ubl.Name) {
 }
 
 func (w *world) readLedger() {
-	w.h.Clock.Add(time.Minute)
 	w.h.Alarms() // what follows from deletions
 	ledger := ubl.LedgerName(w.ana.TenantID)
 	head := must[ubl.LedgerHead](w.forwarder, ledger, ubl.GetLedgerHead{})
