@@ -16,8 +16,8 @@
 //	i 4 container                   snapshot of the State, but for documents ([actors.Snapshots])
 //	s container                     of versions before snapshots: what the events up to
 //	                                one lead to, but for documents (JSON)
-//	n container 0 document          the newest version of a document that is inside or
-//	                                was deleted here (JSON)
+//	n container 0 document          the newest version of a document that is inside, or what
+//	                                is left of one that was deleted here (JSON)
 //	d container 0 document 0 n      version n of a document without its text, with
 //	                                the receipt of the act that made it (JSON)
 //	x container 0 document 0 n      the text of version n; a version that changed
@@ -59,9 +59,9 @@
 // the mailbox had, and equals that of a retry, which is read from what was stored. A
 // change of the title alone and a deletion read what an earlier act stored, for their
 // answers have it too. Reading is an act as well: it leaves a
-// receipt and no event. Versions and texts are never removed: not those of a deleted
-// document, which stay readable, nor those of a strict one that moved on, which are
-// seen again when it comes back. After the Agreement's end, documents are read under the
+// receipt and no event. Versions and texts stay while the document does: those of a strict
+// one that moved on are seen again when it comes back. A deletion takes all of them away,
+// and from the events what they say of it (redact.go). After the Agreement's end, documents are read under the
 // TenantLicense, since an act needs a record that may still be in force.
 //
 // # The way of one file

@@ -20,6 +20,7 @@ sealed container         look       yes     yes     yes     hidden     hidden   
 sealed container         read       yes     yes     yes     hidden     hidden    401
 sealed container         as anyone  hidden  hidden  hidden  hidden     hidden    hidden
 sealed container         write      no      no      no      hidden     hidden    401
+sealed container         delete     no      no      no      hidden     hidden    401
 sealed container         carry out  no      no      no      hidden     hidden    401
 sealed container         set roles  yes     no      no      hidden     hidden    401
 sealed container         set terms  yes     no      no      hidden     hidden    401
@@ -27,6 +28,7 @@ gated container          look       yes     yes     yes     hidden     hidden   
 gated container          read       yes     yes     yes     hidden     hidden    401
 gated container          as anyone  hidden  hidden  hidden  hidden     hidden    hidden
 gated container          write      yes     yes     yes     hidden     hidden    401
+gated container          delete     yes     yes     yes     hidden     hidden    401
 gated container          carry out  yes     no      no      hidden     hidden    401
 gated container          set roles  yes     no      no      hidden     hidden    401
 gated container          set terms  yes     no      no      hidden     hidden    401
@@ -34,6 +36,7 @@ collaborative container  look       yes     yes     yes     hidden     hidden   
 collaborative container  read       yes     yes     yes     hidden     hidden    401
 collaborative container  as anyone  hidden  hidden  hidden  hidden     hidden    hidden
 collaborative container  write      yes     yes     yes     hidden     hidden    401
+collaborative container  delete     yes     yes     yes     hidden     hidden    401
 collaborative container  carry out  yes     yes     yes     hidden     hidden    401
 collaborative container  set roles  yes     no      no      hidden     hidden    401
 collaborative container  set terms  yes     no      no      hidden     hidden    401
@@ -41,6 +44,7 @@ open container           look       yes     yes     yes     yes        hidden   
 open container           read       yes     yes     yes     yes        hidden    401
 open container           as anyone  hidden  hidden  hidden  hidden     hidden    hidden
 open container           write      yes     yes     yes     yes        hidden    401
+open container           delete     yes     yes     yes     yes        hidden    401
 open container           carry out  yes     yes     yes     yes        hidden    401
 open container           set roles  yes     no      no      no         hidden    401
 open container           set terms  yes     no      no      no         hidden    401
@@ -48,6 +52,7 @@ public container         look       yes     yes     yes     yes        hidden   
 public container         read       yes     yes     yes     yes        hidden    401
 public container         as anyone  yes     yes     yes     yes        yes       yes
 public container         write      yes     yes     yes     yes        hidden    401
+public container         delete     yes     yes     yes     yes        hidden    401
 public container         carry out  yes     yes     yes     yes        hidden    401
 public container         set roles  yes     no      no      no         hidden    401
 public container         set terms  yes     no      no      no         hidden    401
@@ -192,6 +197,11 @@ func told(t *testing.T, a *agent, method, path, body string, members ...string) 
 	return text
 }
 
+// anew is a way to do something with what is made for it.
+func anew(made func() string, with func(id string) way) way {
+	return func(a *agent) (int, string) { return with(made())(a) }
+}
+
 // inContainer makes a container of a permeability, with a document and a file in it, and answers
 // what can be done there.
 func inContainer(t *testing.T, ana *agent, permeability string, ids map[string]string) []act {
@@ -222,6 +232,15 @@ func inContainer(t *testing.T, ana *agent, permeability string, ids map[string]s
 	outside := "/public/t:ours.example/" + id
 	agreement := "/api/agreements/a:container:" + id
 	terms := itsTerms(t, ana, agreement)
+	wrote, put := func() string { return "d:none" }, func() string { return "f:none" }
+	if permeability != "sealed" {
+		wrote = func() string {
+			return told(t, ana, "POST", inside+"/documents", `{"title":"Draft","content":"Not for long"}`, "document", "document_id")
+		}
+		put = func() string {
+			return told(t, ana, "POST", inside+"/files", `{"name":"draft.txt","text":"Not for long"}`, "file", "file_id")
+		}
+	}
 	return []act{
 		{"look", []way{rest("GET", place, ""), rest("GET", place+"/members", ""), rest("GET", agreement, ""), tool("container.get", `{"container_id":%q}`, id)}},
 		{"read", append(readings, []way{
@@ -239,6 +258,16 @@ func inContainer(t *testing.T, ana *agent, permeability string, ids map[string]s
 			rest("POST", inside+"/uploads", `{"name":"more.txt","bytes":10}`),
 			tool("office.document.update", `{"workspace_id":%q,"document_id":%q,"content":"Less of it"}`, id, document),
 			tool("office.file.put", `{"workspace_id":%q,"name":"less.txt","text":"Less of it"}`, id),
+		}},
+		{"delete", []way{ // something new each time
+			anew(wrote, func(id string) way { return rest("DELETE", inside+"/documents/"+id, "") }),
+			anew(wrote, func(document string) way {
+				return tool("office.document.delete", `{"workspace_id":%q,"document_id":%q}`, id, document)
+			}),
+			anew(put, func(id string) way { return rest("DELETE", inside+"/files/"+id, "") }),
+			anew(put, func(file string) way {
+				return tool("office.file.remove", `{"workspace_id":%q,"file_id":%q}`, id, file)
+			}),
 		}},
 		{"carry out", []way{
 			rest("POST", place+"/transfer", fmt.Sprintf(`{"to":%q,"document_id":%q}`, to, document)),

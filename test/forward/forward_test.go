@@ -463,6 +463,7 @@ func (w *world) passkeys(core ubl.Name) {
 }
 
 func (w *world) readLedger() {
+	w.h.Alarms() // what follows from deletions
 	ledger := ubl.LedgerName(w.ana.TenantID)
 	head := must[ubl.LedgerHead](w.forwarder, ledger, ubl.GetLedgerHead{})
 	page := must[*ubl.AtomPage](w.forwarder, ledger, ubl.ReadAtoms{From: 1, Limit: 1000})

@@ -137,7 +137,7 @@ function Text({ of, look, here, old, onTick }: TextProps) {
 function Gone({ w, here }: { w: string; here: string }) {
   return (
     <Empty icon="document" title="There is no such document">
-      <p>Perhaps somebody deleted it. The versions of deleted documents stay readable.</p>
+      <p>Perhaps somebody deleted it. Deleted documents are gone, with all their versions.</p>
       <div class="line">
         <Button icon="clock" onClick={() => go(`${here}/versions`)}>
           Versions
@@ -151,7 +151,7 @@ function Gone({ w, here }: { w: string; here: string }) {
 async function removeAsked(w: string, d: Version) {
   const sure = await ask({
     title: `Delete “${d.title}”?`,
-    text: `It leaves lists and search. Its ${count(d.version, 'version')} stay readable by number, and the ledger keeps that it was here.`,
+    text: `It is gone for good, with its ${count(d.version, 'version')} and its files. The ledger keeps that it was here.`,
     action: 'Delete',
     danger: true,
   });
