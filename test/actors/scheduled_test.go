@@ -124,14 +124,14 @@ func TestScheduledIsNotSent(t *testing.T) {
 	// The room takes shorter messages by then; a time later it is tried again.
 	w.schedule(w.bob, "much too long", w.in(time.Hour), "FREQ=DAILY")
 	short, long := 4, ubl.MaxMessageBytes
-	harness.Must[*ubl.Room](w.House, w.general, ubl.UpdateRoom{Request: w.Request(w.ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &short}})
+	harness.Must[*ubl.Room](w.House, w.general, ubl.SetRoomPolicy{Request: w.Request(w.ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &short}})
 	w.pass(2*time.Hour, w.bob)
 	list := w.list(w.bob)
 	if len(list) != 1 || list[0].Failed == nil || list[0].Failed.Code != ubl.CodeTooLarge {
 		t.Fatalf("bob learns %+v", list)
 	}
 	w.pass(48*time.Hour, w.bob)
-	harness.Must[*ubl.Room](w.House, w.general, ubl.UpdateRoom{Request: w.Request(w.ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &long}})
+	harness.Must[*ubl.Room](w.House, w.general, ubl.SetRoomPolicy{Request: w.Request(w.ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &long}})
 	at, once := w.in(time.Hour), ""
 	harness.Must[*ubl.Scheduled](w.House, personOf(w.bob), ubl.UpdateScheduled{Request: w.Request(w.bob), ScheduledID: list[0].ScheduledID, Patch: ubl.ScheduledPatch{At: &at, Rule: &once}})
 	w.pass(2*time.Hour, w.bob)
@@ -155,7 +155,7 @@ func TestScheduledIsNotSent(t *testing.T) {
 	if n := w.said("closed", w.bob) + w.said("removed", w.bob); n != 0 {
 		t.Errorf("%d messages were sent that nobody let him send", n)
 	}
-	w.Refused(ubl.CodeNotAMember, tenant, ubl.FindMember{Who: w.bob, UserID: w.bob.UserID})
+	w.Refused(ubl.CodeForbidden, tenant, ubl.FindMember{Who: w.bob, UserID: w.bob.UserID})
 	w.VerifyLedger(w.ana.TenantID)
 }
 
