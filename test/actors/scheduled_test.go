@@ -1,7 +1,9 @@
 package actors_test
 
 import (
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,8 +20,8 @@ type scheduler struct {
 	general  ubl.Name
 }
 
-func openScheduler(t *testing.T) *scheduler {
-	w := &scheduler{House: harness.Open(t, harness.Options{}), t: t, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+func openScheduler(t *testing.T, o harness.Options) *scheduler {
+	w := &scheduler{House: harness.Open(t, o), t: t, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
 	w.Enter(w.ana)
 	w.Enter(w.bob)
 	w.general = ubl.RoomName(w.ana.TenantID, ubl.GeneralRoom)
@@ -70,7 +72,7 @@ func (w *scheduler) pass(d time.Duration, who ubl.Identity) {
 
 // TestScheduledMessage: it is sent at its time, as its author, once; until then only they see it.
 func TestScheduledMessage(t *testing.T) {
-	w := openScheduler(t)
+	w := openScheduler(t, harness.Options{})
 	m := w.schedule(w.bob, "good morning", w.in(time.Hour), "")
 	w.Refused(ubl.CodeForbidden, personOf(w.bob), ubl.ListScheduled{Who: w.ana})
 	w.pass(30*time.Minute, w.bob)
@@ -95,7 +97,7 @@ func TestScheduledMessage(t *testing.T) {
 // TestRecurringMessage: a rule sends at each of its times, by the clocks of its zone, until it ends.
 // Times that went by while nothing ran lead to one message.
 func TestRecurringMessage(t *testing.T) {
-	w := openScheduler(t)
+	w := openScheduler(t, harness.Options{})
 	w.schedule(w.bob, "stand-up", w.in(time.Hour), "FREQ=DAILY;COUNT=5")
 	w.pass(2*time.Hour, w.bob)
 	w.pass(24*time.Hour, w.bob)
@@ -116,7 +118,7 @@ func TestRecurringMessage(t *testing.T) {
 
 // TestScheduledIsNotSent: whoever may not send it then doesn't, and learns why where they still can.
 func TestScheduledIsNotSent(t *testing.T) {
-	w := openScheduler(t)
+	w := openScheduler(t, harness.Options{})
 	tenant := ubl.TenantName(w.ana.TenantID)
 	room := harness.Must[*ubl.RoomSummary](w.House, tenant, ubl.CreateRoom{Request: w.Request(w.bob), Name: "Harbour"}).RoomID
 	w.Refused(ubl.CodeNotAMember, personOf(w.ana), ubl.AddScheduled{Request: w.Request(w.ana), RoomID: room, Text: "hello", At: w.in(time.Hour)})
@@ -148,6 +150,15 @@ func TestScheduledIsNotSent(t *testing.T) {
 	}
 	harness.Must[*ubl.ToolAccess](w.House, tenant, ubl.SetToolAccess{Request: w.Request(w.ana), Tool: string(ubl.DidSend), Allowed: true})
 
+	// Ana is removed from a room.
+	harness.Must[*ubl.Member](w.House, ubl.RoomName(w.bob.TenantID, room), ubl.AddMember{Request: w.Request(w.bob), Member: ubl.Member{UserID: w.ana.UserID, Role: ubl.RoleMember}})
+	harness.Must[*ubl.Scheduled](w.House, personOf(w.ana), ubl.AddScheduled{Request: w.Request(w.ana), RoomID: room, Text: "hello", At: w.in(time.Hour)})
+	harness.Must[*ubl.Member](w.House, ubl.RoomName(w.bob.TenantID, room), ubl.RemoveMember{Request: w.Request(w.bob), UserID: w.ana.UserID})
+	w.pass(2*time.Hour, w.ana)
+	if list := w.list(w.ana); len(list) != 1 || list[0].Failed == nil || list[0].Failed.Code != ubl.CodeNotAMember {
+		t.Errorf("ana learns %+v of a room that she is no member of", list)
+	}
+
 	// Bob is removed. His mail's domain would let him in again, but not by a message.
 	w.schedule(w.bob, "removed", w.in(time.Hour), "FREQ=DAILY")
 	w.Ask(t.Context(), tenant, ubl.RemoveTenantMember{Request: w.Request(w.ana), UserID: w.bob.UserID})
@@ -161,7 +172,7 @@ func TestScheduledIsNotSent(t *testing.T) {
 
 // TestScheduledIsRefused: what can't be changes nothing, and the refusal names its field.
 func TestScheduledIsRefused(t *testing.T) {
-	w := openScheduler(t)
+	w := openScheduler(t, harness.Options{})
 	hour := w.in(time.Hour)
 	for _, c := range []struct {
 		field string
@@ -191,4 +202,33 @@ func TestScheduledIsRefused(t *testing.T) {
 		w.schedule(w.bob, "x", hour, "")
 	}
 	w.Refused(ubl.CodeConflict, personOf(w.bob), ubl.AddScheduled{Request: w.Request(w.bob), RoomID: ubl.GeneralRoom, Text: "x", At: hour})
+}
+
+// TestScheduledAtEveryCrashPoint: the node is gone at each commit of the way, before or after that
+// was durable. After a restart the message is in the room once, and nothing waits any more.
+func TestScheduledAtEveryCrashPoint(t *testing.T) {
+	for point, fault := range crashPoints() {
+		for step := 1; step <= 4; step++ { // the intent, the attempt's lease, the message, the effect
+			t.Run(fmt.Sprintf("%s, step %d", point, step), func(t *testing.T) {
+				v := &valve{}
+				w := openScheduler(t, harness.Options{Wrap: v.wrap})
+				w.schedule(w.bob, "once", w.in(time.Hour), "")
+				w.Alarms()
+				var failed atomic.Bool
+				crashAt(v, step, func(b *ubl.Batch, settled func(error)) bool {
+					failed.Store(true)
+					return fault(v)(b, settled)
+				})
+				w.Clock.Add(2 * time.Hour)
+				poll.Until(t, "the commit fails", failed.Load)
+				v.setFault(nil)
+				w.Restart()
+				w.pass(time.Hour, w.bob)
+				if n := w.said("once", w.bob); n != 1 || len(w.list(w.bob)) > 0 {
+					t.Errorf("it was sent %d times, and %+v is left", n, w.list(w.bob))
+				}
+				w.VerifyLedger(w.ana.TenantID)
+			})
+		}
+	}
 }
