@@ -1,9 +1,7 @@
 package actors_test
 
 import (
-	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -202,33 +200,4 @@ func TestScheduledIsRefused(t *testing.T) {
 		w.schedule(w.bob, "x", hour, "")
 	}
 	w.Refused(ubl.CodeConflict, personOf(w.bob), ubl.AddScheduled{Request: w.Request(w.bob), RoomID: ubl.GeneralRoom, Text: "x", At: hour})
-}
-
-// TestScheduledAtEveryCrashPoint: the node is gone at each commit of the way, before or after that
-// was durable. After a restart the message is in the room once, and nothing waits any more.
-func TestScheduledAtEveryCrashPoint(t *testing.T) {
-	for point, fault := range crashPoints() {
-		for step := 1; step <= 4; step++ { // the intent, the attempt's lease, the message, the effect
-			t.Run(fmt.Sprintf("%s, step %d", point, step), func(t *testing.T) {
-				v := &valve{}
-				w := openScheduler(t, harness.Options{Wrap: v.wrap})
-				w.schedule(w.bob, "once", w.in(time.Hour), "")
-				w.Alarms()
-				var failed atomic.Bool
-				crashAt(v, step, func(b *ubl.Batch, settled func(error)) bool {
-					failed.Store(true)
-					return fault(v)(b, settled)
-				})
-				w.Clock.Add(2 * time.Hour)
-				poll.Until(t, "the commit fails", failed.Load)
-				v.setFault(nil)
-				w.Restart()
-				w.pass(time.Hour, w.bob)
-				if n := w.said("once", w.bob); n != 1 || len(w.list(w.bob)) > 0 {
-					t.Errorf("it was sent %d times, and %+v is left", n, w.list(w.bob))
-				}
-				w.VerifyLedger(w.ana.TenantID)
-			})
-		}
-	}
 }
