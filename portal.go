@@ -122,7 +122,7 @@ func ValidServerID(s string) bool {
 }
 
 // nounsOfOurs are those in our own tools' names that no act has.
-var nounsOfOurs = []string{"sealed", "log", "deadletters", "upload", "device", "preferences", "reminder"}
+var nounsOfOurs = []string{"sealed", "log", "deadletters", "upload", "device", "preferences", "reminder", "scheduled"}
 
 // FreeServerID reports whether a server that is added may have an id: a valid one, and no
 // noun in the names of our own tools, which are all words but the last. Servers that were

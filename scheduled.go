@@ -50,11 +50,16 @@ type ScheduledList struct {
 
 // ScheduledPatch changes the members that are set.
 type ScheduledPatch struct {
-	Text     *string    `json:"text,omitempty"`
-	Mentions *[]Mention `json:"mentions,omitempty"`
-	At       *string    `json:"at,omitempty"`
-	Zone     *string    `json:"zone,omitempty"`
-	Rule     *string    `json:"rule,omitempty"` // "" for once
+	Text     *string      `json:"text,omitempty"`
+	Mentions *MentionList `json:"mentions,omitempty"`
+	At       *string      `json:"at,omitempty"`
+	Zone     *string      `json:"zone,omitempty"`
+	Rule     *string      `json:"rule,omitempty"` // "" for once
+}
+
+// MentionList is a list that may be empty, where there may also be none.
+type MentionList struct {
+	Mentions []Mention `json:"mentions"`
 }
 
 // String tells one patch from another.

@@ -151,9 +151,11 @@ var offers = []offer.Operation{
 		Method: "PATCH", Path: "/me/scheduled/{scheduledId}", Tool: string(didScheduledUpdate), Counts: ubl.Sends, Summary: "Change a scheduled message",
 		More: "Changes the text, mentions, time or rule of one of your scheduled messages. What isn't given stays. One that couldn't be sent is tried again at a new time. person.scheduled.list has the ids; for a message that was sent use messenger.edit. For people alone.",
 	}, func(req ubl.Request, in scheduledPatch) (ubl.Name, ubl.Command) {
-		return me(req), ubl.UpdateScheduled{Request: req, ScheduledID: in.ScheduledID, Patch: ubl.ScheduledPatch{
-			Text: in.Text, Mentions: in.Mentions, At: in.At, Zone: in.Zone, Rule: in.Rule,
-		}}
+		patch := ubl.ScheduledPatch{Text: in.Text, At: in.At, Zone: in.Zone, Rule: in.Rule}
+		if in.Mentions != nil {
+			patch.Mentions = &ubl.MentionList{Mentions: *in.Mentions}
+		}
+		return me(req), ubl.UpdateScheduled{Request: req, ScheduledID: in.ScheduledID, Patch: patch}
 	}),
 	offer.Of[scheduledRef, ubl.Scheduled](offer.Operation{
 		Method: "DELETE", Path: "/me/scheduled/{scheduledId}", Tool: string(didScheduledRemove), Counts: ubl.Sends, Destroys: true, Summary: "Cancel a scheduled message",

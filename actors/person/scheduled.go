@@ -222,7 +222,7 @@ func (s *State) decideScheduledUpdate(c ubl.UpdateScheduled, at actors.Moment) (
 		m.Text = *c.Patch.Text
 	}
 	if c.Patch.Mentions != nil {
-		m.Mentions = ubl.Distinct(*c.Patch.Mentions)
+		m.Mentions = ubl.Distinct(c.Patch.Mentions.Mentions)
 	}
 	if err := (ubl.Body{Text: m.Text, Mentions: m.Mentions}).Check(ubl.MaxMessageBytes); err != nil {
 		return nil, err

@@ -22,14 +22,15 @@ type cli struct {
 	Open     openCmd     `cmd:"" group:"You and your server" help:"Open the app in your browser, on the server's own machine with a fresh sign-in link."`
 	Token    tokensCmd   `cmd:"" group:"You and your server" help:"Make tokens with the server's key; list and revoke those that there are."`
 
-	Rooms   roomsCmd   `cmd:"" group:"Rooms and messages" help:"List rooms."`
-	Room    roomCmd    `cmd:"" group:"Rooms and messages" help:"Make, join, leave and end rooms."`
-	Dm      dmCmd      `cmd:"" group:"Rooms and messages" help:"Open the direct messages with people, or write one."`
-	Send    sendCmd    `cmd:"" group:"Rooms and messages" help:"Send a message."`
-	History historyCmd `cmd:"" group:"Rooms and messages" help:"Read a room's messages."`
-	Tail    tailCmd    `cmd:"" group:"Rooms and messages" help:"Follow a room."`
-	Notify  notifyCmd  `cmd:"" group:"Rooms and messages" help:"Choose what reaches you, and when."`
-	Looked  showCmd    `cmd:"" group:"Rooms and messages" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
+	Rooms    roomsCmd    `cmd:"" group:"Rooms and messages" help:"List rooms."`
+	Room     roomCmd     `cmd:"" group:"Rooms and messages" help:"Make, join, leave and end rooms."`
+	Dm       dmCmd       `cmd:"" group:"Rooms and messages" help:"Open the direct messages with people, or write one."`
+	Send     sendCmd     `cmd:"" group:"Rooms and messages" help:"Send a message."`
+	History  historyCmd  `cmd:"" group:"Rooms and messages" help:"Read a room's messages."`
+	Tail     tailCmd     `cmd:"" group:"Rooms and messages" help:"Follow a room."`
+	Schedule scheduleCmd `cmd:"" group:"Rooms and messages" help:"Send messages later, once or again and again."`
+	Notify   notifyCmd   `cmd:"" group:"Rooms and messages" help:"Choose what reaches you, and when."`
+	Looked   showCmd     `cmd:"" group:"Rooms and messages" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
 
 	Search searchCmd `cmd:"" group:"Rooms and messages" help:"Find messages in all your rooms, by what they say."`
 
@@ -110,35 +111,38 @@ var examples = map[string][]string{
 		"ubl serve --data /var/lib/ubl --listen 127.0.0.1:0",
 		"ubl serve --listen 0.0.0.0:8080 --public-url https://ubl.example.com --oidc-issuer https://id.example.com --oidc-audience ubl",
 	},
-	"login":      {"ubl login", "ubl login https://ubl.example.com --name work", "ubl login http://127.0.0.1:8080 --no-browser"},
-	"logout":     {"ubl logout", "ubl logout work"},
-	"profiles":   {"ubl profiles", "ubl profiles --use work --json"},
-	"whoami":     {"ubl whoami", "ubl whoami --profile work --json"},
-	"open":       {"ubl open", "ubl open eve@example.com --data /var/lib/ubl --print"},
-	"key rotate": {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},
-	"key list":   {"ubl key list"},
-	"send":       {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
-	"tail":       {"ubl tail general", "ubl tail general --from 0 --json"},
-	"rooms":      {"ubl rooms", `ubl rooms --directory "launch plans"`},
-	"dm":         {`ubl dm eve@example.com "good morning"`, "ubl dm eve@example.com bob@example.com"},
-	"show":       {"ubl show general", "ubl show r:plans --as-of 2026-01-31T12:00:00Z", "ubl show a:tenant:t:example.com --as-of 4711 --json"},
-	"members":    {"ubl members", "ubl members --former", "ubl members --json"},
-	"servers":    {"ubl servers", "ubl servers --json"},
-	"history":    {"ubl history general --limit 20"},
-	"export":     {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -", "ubl export --all ./everything"},
-	"import":     {"ubl import ./everything --dry-run", "ubl import ./everything", "ubl import everything.zip --merge --json"},
-	"verify":     {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
-	"scrub":      {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
-	"backup":     {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
-	"restore":    {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
-	"bench":      {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big", "ubl bench --prepare-events 1000000 --data ./old"},
-	"limits":     {"ubl limits", "ubl limits --config ubl.yaml"},
-	"doctor":     {"ubl doctor", "ubl doctor --data /var/lib/ubl --public-url https://ubl.example.com --json"},
-	"health":     {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
-	"mcp-check":  {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
-	"version":    {"ubl version", "ubl version --json"},
-	"__values":   {"ubl __values rooms"},
-	"completion": {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
+	"login":           {"ubl login", "ubl login https://ubl.example.com --name work", "ubl login http://127.0.0.1:8080 --no-browser"},
+	"logout":          {"ubl logout", "ubl logout work"},
+	"profiles":        {"ubl profiles", "ubl profiles --use work --json"},
+	"whoami":          {"ubl whoami", "ubl whoami --profile work --json"},
+	"open":            {"ubl open", "ubl open eve@example.com --data /var/lib/ubl --print"},
+	"key rotate":      {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},
+	"key list":        {"ubl key list"},
+	"send":            {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
+	"schedule send":   {`ubl schedule send general "stand-up" --at 2026-02-02T09:00 --zone Europe/Berlin --every "FREQ=WEEKLY;BYDAY=MO"`, `ubl schedule send general "back at my desk" --in 2h`},
+	"schedule change": {`ubl schedule change q:00112233445566778899 --text "stand-up, in the kitchen"`},
+	"schedule cancel": {"ubl schedule cancel q:00112233445566778899"},
+	"tail":            {"ubl tail general", "ubl tail general --from 0 --json"},
+	"rooms":           {"ubl rooms", `ubl rooms --directory "launch plans"`},
+	"dm":              {`ubl dm eve@example.com "good morning"`, "ubl dm eve@example.com bob@example.com"},
+	"show":            {"ubl show general", "ubl show r:plans --as-of 2026-01-31T12:00:00Z", "ubl show a:tenant:t:example.com --as-of 4711 --json"},
+	"members":         {"ubl members", "ubl members --former", "ubl members --json"},
+	"servers":         {"ubl servers", "ubl servers --json"},
+	"history":         {"ubl history general --limit 20"},
+	"export":          {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -", "ubl export --all ./everything"},
+	"import":          {"ubl import ./everything --dry-run", "ubl import ./everything", "ubl import everything.zip --merge --json"},
+	"verify":          {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
+	"scrub":           {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
+	"backup":          {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
+	"restore":         {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
+	"bench":           {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big", "ubl bench --prepare-events 1000000 --data ./old"},
+	"limits":          {"ubl limits", "ubl limits --config ubl.yaml"},
+	"doctor":          {"ubl doctor", "ubl doctor --data /var/lib/ubl --public-url https://ubl.example.com --json"},
+	"health":          {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
+	"mcp-check":       {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
+	"version":         {"ubl version", "ubl version --json"},
+	"__values":        {"ubl __values rooms"},
+	"completion":      {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
 
 	"notify show":     {"ubl notify", "ubl notify --json"},
 	"notify room":     {"ubl notify room general --mute 8h", "ubl notify room plans --level all --favourite"},

@@ -18,8 +18,8 @@ type scheduler struct {
 	general  ubl.Name
 }
 
-func openScheduler(t *testing.T) *scheduler {
-	w := &scheduler{House: harness.Open(t, harness.Options{}), t: t, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+func openScheduler(t *testing.T, o harness.Options) *scheduler {
+	w := &scheduler{House: harness.Open(t, o), t: t, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
 	w.Enter(w.ana)
 	w.Enter(w.bob)
 	w.general = ubl.RoomName(w.ana.TenantID, ubl.GeneralRoom)
@@ -70,7 +70,7 @@ func (w *scheduler) pass(d time.Duration, who ubl.Identity) {
 
 // TestScheduledMessage: it is sent at its time, as its author, once; until then only they see it.
 func TestScheduledMessage(t *testing.T) {
-	w := openScheduler(t)
+	w := openScheduler(t, harness.Options{})
 	m := w.schedule(w.bob, "good morning", w.in(time.Hour), "")
 	w.Refused(ubl.CodeForbidden, personOf(w.bob), ubl.ListScheduled{Who: w.ana})
 	w.pass(30*time.Minute, w.bob)
@@ -95,7 +95,7 @@ func TestScheduledMessage(t *testing.T) {
 // TestRecurringMessage: a rule sends at each of its times, by the clocks of its zone, until it ends.
 // Times that went by while nothing ran lead to one message.
 func TestRecurringMessage(t *testing.T) {
-	w := openScheduler(t)
+	w := openScheduler(t, harness.Options{})
 	w.schedule(w.bob, "stand-up", w.in(time.Hour), "FREQ=DAILY;COUNT=5")
 	w.pass(2*time.Hour, w.bob)
 	w.pass(24*time.Hour, w.bob)
@@ -116,7 +116,7 @@ func TestRecurringMessage(t *testing.T) {
 
 // TestScheduledIsNotSent: whoever may not send it then doesn't, and learns why where they still can.
 func TestScheduledIsNotSent(t *testing.T) {
-	w := openScheduler(t)
+	w := openScheduler(t, harness.Options{})
 	tenant := ubl.TenantName(w.ana.TenantID)
 	room := harness.Must[*ubl.RoomSummary](w.House, tenant, ubl.CreateRoom{Request: w.Request(w.bob), Name: "Harbour"}).RoomID
 	w.Refused(ubl.CodeNotAMember, personOf(w.ana), ubl.AddScheduled{Request: w.Request(w.ana), RoomID: room, Text: "hello", At: w.in(time.Hour)})
@@ -124,14 +124,14 @@ func TestScheduledIsNotSent(t *testing.T) {
 	// The room takes shorter messages by then; a time later it is tried again.
 	w.schedule(w.bob, "much too long", w.in(time.Hour), "FREQ=DAILY")
 	short, long := 4, ubl.MaxMessageBytes
-	harness.Must[*ubl.Room](w.House, w.general, ubl.UpdateRoom{Request: w.Request(w.ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &short}})
+	harness.Must[*ubl.Room](w.House, w.general, ubl.SetRoomPolicy{Request: w.Request(w.ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &short}})
 	w.pass(2*time.Hour, w.bob)
 	list := w.list(w.bob)
 	if len(list) != 1 || list[0].Failed == nil || list[0].Failed.Code != ubl.CodeTooLarge {
 		t.Fatalf("bob learns %+v", list)
 	}
 	w.pass(48*time.Hour, w.bob)
-	harness.Must[*ubl.Room](w.House, w.general, ubl.UpdateRoom{Request: w.Request(w.ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &long}})
+	harness.Must[*ubl.Room](w.House, w.general, ubl.SetRoomPolicy{Request: w.Request(w.ana), Patch: ubl.RoomPolicyPatch{MaxMessageBytes: &long}})
 	at, once := w.in(time.Hour), ""
 	harness.Must[*ubl.Scheduled](w.House, personOf(w.bob), ubl.UpdateScheduled{Request: w.Request(w.bob), ScheduledID: list[0].ScheduledID, Patch: ubl.ScheduledPatch{At: &at, Rule: &once}})
 	w.pass(2*time.Hour, w.bob)
@@ -148,6 +148,15 @@ func TestScheduledIsNotSent(t *testing.T) {
 	}
 	harness.Must[*ubl.ToolAccess](w.House, tenant, ubl.SetToolAccess{Request: w.Request(w.ana), Tool: string(ubl.DidSend), Allowed: true})
 
+	// Ana is removed from a room.
+	harness.Must[*ubl.Member](w.House, ubl.RoomName(w.bob.TenantID, room), ubl.AddMember{Request: w.Request(w.bob), Member: ubl.Member{UserID: w.ana.UserID, Role: ubl.RoleMember}})
+	harness.Must[*ubl.Scheduled](w.House, personOf(w.ana), ubl.AddScheduled{Request: w.Request(w.ana), RoomID: room, Text: "hello", At: w.in(time.Hour)})
+	harness.Must[*ubl.Member](w.House, ubl.RoomName(w.bob.TenantID, room), ubl.RemoveMember{Request: w.Request(w.bob), UserID: w.ana.UserID})
+	w.pass(2*time.Hour, w.ana)
+	if list := w.list(w.ana); len(list) != 1 || list[0].Failed == nil || list[0].Failed.Code != ubl.CodeNotAMember {
+		t.Errorf("ana learns %+v of a room that she is no member of", list)
+	}
+
 	// Bob is removed. His mail's domain would let him in again, but not by a message.
 	w.schedule(w.bob, "removed", w.in(time.Hour), "FREQ=DAILY")
 	w.Ask(t.Context(), tenant, ubl.RemoveTenantMember{Request: w.Request(w.ana), UserID: w.bob.UserID})
@@ -155,13 +164,13 @@ func TestScheduledIsNotSent(t *testing.T) {
 	if n := w.said("closed", w.bob) + w.said("removed", w.bob); n != 0 {
 		t.Errorf("%d messages were sent that nobody let him send", n)
 	}
-	w.Refused(ubl.CodeNotAMember, tenant, ubl.FindMember{Who: w.bob, UserID: w.bob.UserID})
+	w.Refused(ubl.CodeForbidden, tenant, ubl.FindMember{Who: w.bob, UserID: w.bob.UserID})
 	w.VerifyLedger(w.ana.TenantID)
 }
 
 // TestScheduledIsRefused: what can't be changes nothing, and the refusal names its field.
 func TestScheduledIsRefused(t *testing.T) {
-	w := openScheduler(t)
+	w := openScheduler(t, harness.Options{})
 	hour := w.in(time.Hour)
 	for _, c := range []struct {
 		field string

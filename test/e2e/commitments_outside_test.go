@@ -87,6 +87,10 @@ func (w *committing) byThemselves() {
 	if told := w.ask("GET", "/api/me/notifications", ""); strings.Count(told, `"salt"`) != 2 {
 		w.t.Errorf("a device and a reminder are shown without their salts: %s", told)
 	}
+	scheduled := w.id(w.ask("POST", "/api/me/scheduled", fmt.Sprintf(`{"room_id":"r:general","text":"The pin is 4712","at":%q,"rule":"FREQ=DAILY"}`,
+		time.Now().Add(time.Hour).UTC().Format(time.RFC3339))), "scheduled_id")
+	w.ask("PATCH", "/api/me/scheduled/"+scheduled, `{"text":"The pin is 4713"}`)
+	w.ask("DELETE", "/api/me/scheduled/"+scheduled, "")
 	w.ask("DELETE", "/api/me/devices/"+device, "")
 	w.ask("DELETE", "/api/me/reminders/"+reminder, "")
 }

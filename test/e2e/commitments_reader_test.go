@@ -78,7 +78,7 @@ func (r *reader) reads(answer string) {
 		}
 	case o["server_id"] != nil:
 		r.server(salt, o)
-	case o["device_id"] != nil, o["reminder_id"] != nil:
+	case o["device_id"] != nil, o["reminder_id"] != nil, o["scheduled_id"] != nil:
 		r.record(salt, o)
 	}
 	if o["imported_from"] != nil {

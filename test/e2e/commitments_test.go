@@ -65,6 +65,9 @@ person.preferences.update  content_hash      opened
 person.reminder.add        content_hash      opened
 person.reminder.remove     content_hash      opened
 person.room.update         content_hash      opened
+person.scheduled.add       content_hash      opened
+person.scheduled.remove    content_hash      opened
+person.scheduled.update    content_hash      opened
 portal.call                input_hash        opened
 portal.call                input_hash        conflict          opened
 portal.call                input_hash        forbidden         shut

@@ -36,8 +36,8 @@ func (w *world) person() {
 		Request: w.h.Request(w.bob), RoomID: ubl.GeneralRoom, Text: "<later>", Mentions: []ubl.Mention{ubl.MentionRoom}, At: now.Add(time.Hour).String(), Zone: "Europe/Berlin", Rule: "FREQ=DAILY",
 	})
 	text := "<later still>"
-	must[*ubl.Scheduled](w.forwarder, bob, ubl.UpdateScheduled{Request: w.h.Request(w.bob), ScheduledID: scheduled.ScheduledID, Patch: ubl.ScheduledPatch{Text: &text}})
-	if list := must[*ubl.ScheduledList](w.forwarder, bob, ubl.ListScheduled{Who: w.bob}); len(list.Scheduled) != 1 || list.Scheduled[0].Text != text || list.Scheduled[0].Mentions[0] != ubl.MentionRoom {
+	must[*ubl.Scheduled](w.forwarder, bob, ubl.UpdateScheduled{Request: w.h.Request(w.bob), ScheduledID: scheduled.ScheduledID, Patch: ubl.ScheduledPatch{Text: &text, Mentions: &ubl.MentionList{}}})
+	if list := must[*ubl.ScheduledList](w.forwarder, bob, ubl.ListScheduled{Who: w.bob}); len(list.Scheduled) != 1 || list.Scheduled[0].Text != text || len(list.Scheduled[0].Mentions) > 0 {
 		w.t.Errorf("bob has scheduled %+v", list)
 	}
 	must[*ubl.Scheduled](w.forwarder, bob, ubl.RemoveScheduled{Request: w.h.Request(w.bob), ScheduledID: scheduled.ScheduledID})

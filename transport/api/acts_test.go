@@ -74,7 +74,7 @@ var unasked = map[string][]ubl.Did{
 	"whoever comes first, and newcomers":                   {ubl.DidTenantCreate, ubl.DidTenantJoin, ubl.DidContainerJoin},
 	"signing in, by transport/auth":                        {ubl.DidInvitationAccept, ubl.DidTenantMemberProve, ubl.DidPlatformHomeSet, ubl.DidPasskeyRegister, ubl.DidPasskeyUse},
 	"sessions, tokens and links, as they do":               {ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformLinkCreate},
-	"messages, alarms and reading, as they reach somebody": {"person.notify", "person.push", "person.release", "person.reminder.ring", "person.seen"},
+	"messages, alarms and reading, as they reach somebody": {"person.notify", "person.push", "person.release", "person.reminder.ring", "person.scheduled.send", "person.seen"},
 	"retention":                 {ubl.DidRoomTrim},
 	"deletions, a moment later": {ubl.DidContainerRedact},
 	"people who connect an agent, and its credentials, by transport/auth": {ubl.DidAgentConnect, ubl.DidAgentRedeem, ubl.DidAgentRefresh},
