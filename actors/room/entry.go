@@ -392,9 +392,7 @@ func (s *State) redacting(p *plan, c *posted, at actors.Moment) (map[int64]store
 			return nil, ubl.Damaged("entry %d of %s can't be read", seq, s.Summary.RoomID)
 		}
 		e.Attachments, e.Body, e.Salt, e.Redacted = nil, nil, ubl.Salt{}, &by
-		if e.ImportedFrom != nil { // which says who wrote it: here nobody knows them by any other name
-			e.ImportedFrom.AuthorName = ""
-		}
+		e.ImportedFrom = e.ImportedFrom.Forgotten() // which says who wrote it: here nobody knows them by any other name
 		left[seq] = storeEntry(formRedacted, e)
 		p.Records = append(p.Records, actors.Record{Key: messageKey(s.Summary.RoomID, seq), Value: left[seq], Frees: len(gone[seq])})
 		p.Effects = append(p.Effects, ubl.Fields{ubl.Str("op", "room.redact"), ubl.Str("room_id", s.Summary.RoomID), ubl.Int("room_seq", seq)})
