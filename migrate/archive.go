@@ -239,4 +239,6 @@ func named(name string, err error) error {
 }
 
 // File opens a file that a message carries. Close it. Reading more than [Limits.File] fails.
-func (e *Export) File(f File) (io.ReadCloser, error) { return e.archive.open(f.Path, e.archive.limits.File) }
+func (e *Export) File(f File) (io.ReadCloser, error) {
+	return e.archive.open(f.Path, e.archive.limits.File)
+}

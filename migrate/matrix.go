@@ -135,6 +135,8 @@ func (e *Export) matrixEvents(r *Room, events []*event) {
 		case v.Type == "m.room.message" && v.Content.Relates.Type == "m.replace":
 			if about != nil && about.Sender == v.Sender {
 				about.edits = append(about.edits, v)
+			} else {
+				e.Left["edits of others' messages, or of none"]++
 			}
 		default:
 			r.events = append(r.events, v)

@@ -185,7 +185,7 @@ func (e *Export) slackMessage(r *Room, s *slackMessage) *Message {
 		if s.ThreadTS != s.TS {
 			return nil
 		}
-		return &Message{ID: s.TS, At: at, Text: "*This message was deleted.*"} // others answer it
+		return &Message{ID: s.TS, Author: "unknown", AuthorName: "somebody", At: at, Text: "*This message was deleted.*"} // others answer it
 	case !slices.Contains(slackSaid, s.Subtype):
 		e.Left["system messages"]++
 		return nil
@@ -198,6 +198,9 @@ func (e *Export) slackMessage(r *Room, s *slackMessage) *Message {
 	m.AuthorName = e.called(m.Author, firstOf(s.Username))
 	if s.Profile != nil && e.People[m.Author] == nil {
 		m.AuthorName = firstOf(s.Profile.RealName, s.Profile.Name, m.AuthorName)
+	}
+	if m.Author == "" {
+		m.Author = "unknown"
 	}
 	if s.Subtype == "bot_message" && s.Username != "" {
 		m.AuthorName = s.Username
