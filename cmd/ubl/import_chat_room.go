@@ -134,18 +134,11 @@ func (m *moving) mayHold(ctx context.Context, at *berth) error {
 	if !at.of.Private {
 		return nil
 	}
-	var answer struct {
-		Room    ubl.Room     `json:"room"`
-		Members []ubl.Member `json:"members"`
-	}
-	path := "/api/rooms/" + url.PathEscape(at.id)
-	if err := m.call(ctx, "GET", path, nil, &answer); err != nil {
+	is, err := m.look(ctx, at)
+	if err != nil {
 		return err
 	}
-	if err := m.call(ctx, "GET", path+"/members", nil, &answer); err != nil {
-		return err
-	}
-	if answer.Room.Policy.Join == ubl.JoinTenant || len(answer.Members) > 1 {
+	if is.Room.Policy.Join == ubl.JoinTenant || len(is.Members) > 1 {
 		return thenDo(fmt.Errorf("%s was private in %s, and here others are in the room of that name, or may join: nothing was imported", clean(at.name), m.from.Product.Title()),
 			"rename the room here, or take the others alone with --only")
 	}
@@ -166,7 +159,7 @@ func (m *moving) knows(ctx context.Context, at *berth) error {
 			switch f := e.ImportedFrom; {
 			case f != nil && f.Source != nil && f.Source.Product == m.from.Product:
 				at.known[f.Source.ID] = posted{string(e.ID), e.Body == nil}
-			case f != nil || imports(&e):
+			case f == nil && imports(&e):
 				at.own++
 			}
 		}
@@ -196,13 +189,10 @@ func (m *moving) room(ctx context.Context, at *berth) error {
 		}
 		at.id = string(answer.RoomID)
 	}
-	if fresh := made || len(at.known) == 0 && at.own == 0; fresh && !m.dry {
+	if made || len(at.known) == 0 && at.own == 0 { // none of its messages has come yet
 		if err := m.furnish(ctx, at); err != nil {
 			return err
 		}
-	}
-	if err := m.seat(ctx, at); err != nil {
-		return err
 	}
 	for message, err := range m.from.Messages(at.of) {
 		if err != nil {
@@ -217,34 +207,65 @@ func (m *moving) room(ctx context.Context, at *berth) error {
 	return nil
 }
 
-// furnish gives a new room its topic, and opens it to the tenant where all could see it there.
+// asIs is a room with its members.
+type asIs struct {
+	Room    ubl.Room     `json:"room"`
+	Members []ubl.Member `json:"members"`
+}
+
+// look reads a room here.
+func (m *moving) look(ctx context.Context, at *berth) (is asIs, err error) {
+	path := "/api/rooms/" + url.PathEscape(at.id)
+	if err = m.call(ctx, "GET", path, nil, &is); err == nil {
+		err = m.call(ctx, "GET", path+"/members", nil, &is)
+	}
+	return is, err
+}
+
+// furnish gives a room without any messages yet what it lacks: its topic, the door that it had
+// there, and those of its people who are members of the tenant. Once it has messages it is left as
+// it is: nobody who has left since is fetched back.
 func (m *moving) furnish(ctx context.Context, at *berth) error {
-	path, key := "/api/rooms/"+url.PathEscape(at.id), m.keyOf(m.sourceID(at.of, "about"))
-	if topic := topicOf(at.of.Topic, ubl.MaxTopicChars); topic != "" {
-		err := m.call(ctx, "PATCH", path+"/about", map[string]any{"topic": topic, "client_request_id": "import:" + key}, &struct{}{})
-		if err != nil && !m.refuses(at.name+" (topic)", err) {
+	var is asIs
+	if !m.dry {
+		var err error
+		if is, err = m.look(ctx, at); err != nil {
 			return err
 		}
 	}
-	if at.of.Private {
-		return nil
+	path, key := "/api/rooms/"+url.PathEscape(at.id), m.keyOf(m.sourceID(at.of, "about"))
+	change := func(what, to string, body map[string]any) error {
+		if m.dry {
+			return nil
+		}
+		body["client_request_id"] = "import:" + what + ":" + key
+		err := m.call(ctx, "PATCH", path+to, body, &struct{}{})
+		if m.refuses(at.name+" ("+what+")", err) {
+			return nil
+		}
+		return err
 	}
-	err := m.call(ctx, "PATCH", path+"/policy", map[string]any{"join": ubl.JoinTenant, "client_request_id": "import:policy:" + key}, &struct{}{})
-	if m.refuses(at.name+" (opening it to the tenant)", err) {
-		return nil
+	if topic := topicOf(at.of.Topic, ubl.MaxTopicChars); topic != "" && is.Room.Topic == "" {
+		if err := change("topic", "/about", map[string]any{"topic": topic}); err != nil {
+			return err
+		}
 	}
-	return err
+	if !at.of.Private && is.Room.Policy.Join != ubl.JoinTenant {
+		if err := change("join", "/policy", map[string]any{"join": ubl.JoinTenant}); err != nil {
+			return err
+		}
+	}
+	return m.seat(ctx, at, is.Members)
 }
 
-// seat adds who was in a room and is a member of the tenant. Nobody who has left it here since is
-// fetched back: only a room without any of the export's messages is filled.
-func (m *moving) seat(ctx context.Context, at *berth) error {
-	if !m.cmd.Members || len(at.known) > 0 {
+// seat adds who was in a room there.
+func (m *moving) seat(ctx context.Context, at *berth, in []ubl.Member) error {
+	if !m.cmd.Members {
 		return nil
 	}
 	for _, id := range at.of.Members {
 		who := m.here[id]
-		if who == nil || who.UserID == m.me.Identity.UserID {
+		if who == nil || who.UserID == m.me.Identity.UserID || slices.ContainsFunc(in, func(is ubl.Member) bool { return is.UserID == who.UserID }) {
 			continue
 		}
 		_, err := m.put(ctx, "member", at.name, "POST", "/api/rooms/"+url.PathEscape(at.id)+"/members", m.keyOf(m.sourceID(at.of, "member/"+id)),
@@ -252,9 +273,6 @@ func (m *moving) seat(ctx context.Context, at *berth) error {
 		if err != nil {
 			return err
 		}
-	}
-	if len(m.refused) > 0 { // who is in it already is no failure
-		m.refused = slices.DeleteFunc(m.refused, func(r leftOut) bool { return strings.Contains(r.Why, string(ubl.CodeConflict)) && r.ID == at.name })
 	}
 	return nil
 }

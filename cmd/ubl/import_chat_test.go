@@ -2,10 +2,13 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,10 +16,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"ubl"
+	"ubl/migrate"
 	"ubl/test/soak"
 )
 
@@ -222,6 +227,151 @@ func TestImportKeepsPrivate(t *testing.T) {
 	w.must(agent, "rooms")
 	if code, _, errs := w.ubl(t.Context(), w.url, agent, "import", "slack", export, "--only", "design"); code == 0 {
 		t.Errorf("an agent imports: %s", errs)
+	}
+}
+
+// TestImportCutOff: an import that is cut off at every seventh write goes on, and ends with what one
+// that wasn't has made.
+func TestImportCutOff(t *testing.T) {
+	w := openImportWorld(t)
+	for _, product := range []ubl.Product{ubl.Slack, ubl.Mattermost, ubl.Matrix} {
+		t.Run(string(product), func(t *testing.T) {
+			w.t = t
+			whole := w.somebody()
+			export := exportOf(t, product, 0)
+			w.must(whole, "import", string(product), export)
+			cut := w.somebody()
+			cuts := 0
+			for w.cut(cut, 7, string(product), export) {
+				if cuts++; cuts > 50 {
+					t.Fatal("it doesn't end")
+				}
+			}
+			if cuts < 1 {
+				t.Errorf("it was cut off %d times", cuts)
+			}
+			for _, room := range []string{"r:design", "r:board", "r:town-square", "r:keys", "r:harbour"} {
+				if !strings.Contains(w.must(whole, "rooms", "--json"), room) {
+					continue
+				}
+				if got, want := w.story(cut, room), w.story(whole, room); got != want {
+					t.Errorf("%s is\n%s, and otherwise\n%s", room, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestImportSeatsMembers: who has a verified address of there is in their channels, and in no others;
+// mentions name them. A second run doesn't fetch back who has left.
+func TestImportSeatsMembers(t *testing.T) {
+	w := openImportWorld(t, "--domain", "of-1.example", "--domain", "example.com=t:of-1.example")
+	owner := w.somebody()
+	var out, errs bytes.Buffer
+	if code := Run(t.Context(), []string{"token", "bob@example.com", "--data", w.data}, nil, &out, &errs, nil); code != 0 {
+		t.Fatal(errs.String())
+	}
+	bob := strings.TrimSpace(out.String())
+	w.must(bob, "rooms")
+	export := exportOf(t, ubl.Slack, 1)
+	if told := w.must(owner, "import", "slack", export); !strings.Contains(told, "1 member,") {
+		t.Errorf("it says %s", told)
+	}
+	if story := w.story(bob, "r:design"); !strings.Contains(story, `"mentions":["@room","u:me"]`) || !strings.Contains(story, "by Bob Stone (u:slack.U2) who is here") {
+		t.Errorf("bob reads\n%s", story)
+	}
+	if code, _, _ := w.ubl(t.Context(), w.url, bob, "history", "board"); code == 0 {
+		t.Error("bob reads what was private")
+	}
+	if told := w.must(bob, "rooms", "--json"); strings.Contains(told, "r:board") {
+		t.Errorf("bob sees %s", told)
+	}
+	w.must(bob, "room", "leave", "design")
+	w.must(owner, "import", "slack", export)
+	if members := w.must(owner, "member", "list", "design"); strings.Contains(members, "bob") {
+		t.Errorf("after a second run there are %s", members)
+	}
+	if code, _, _ := w.ubl(t.Context(), w.url, bob, "import", "slack", export, "--merge"); code == 0 {
+		t.Error("who is no owner imports")
+	}
+}
+
+// answers is a way to Slack, which tells what it was asked.
+type answers func(*http.Request) *http.Response
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r), nil }
+
+// TestSlackFiles: the token goes to Slack's own servers alone, over TLS, and what isn't the file
+// isn't taken for it.
+func TestSlackFiles(t *testing.T) {
+	var asked []string
+	m := &moving{from: &migrate.Export{Product: ubl.Slack}, token: "xoxp-secret"}
+	m.fetch = &http.Client{CheckRedirect: stay, Transport: answers(func(r *http.Request) *http.Response {
+		asked = append(asked, r.URL.String()+" "+r.Header.Get("Authorization"))
+		status, kind := http.StatusOK, "text/plain"
+		switch r.URL.Path {
+		case "/gone":
+			status = http.StatusNotFound
+		case "/moved":
+			status = http.StatusFound
+		case "/login":
+			kind = "text/html; charset=utf-8"
+		}
+		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}, "Location": {"https://evil.example"}}, Body: io.NopCloser(strings.NewReader("content"))}
+	})}
+	for address, want := range map[string]bool{
+		"https://files.slack.com/a": true, "https://slack.com/a": true, "http://files.slack.com/a": false, "https://evil.example/slack.com": false,
+		"https://evilslack.com/a": false, "https://me@files.slack.com/a": false, "https://files.slack.com:8443/a": false, "file:///etc/passwd": false, "": false, "://": false,
+	} {
+		if got := m.fetches(migrate.File{URL: address}); got != want {
+			t.Errorf("%q is fetched: %t", address, got)
+		}
+	}
+	for path, want := range map[string]bool{"/a": true, "/gone": false, "/moved": false, "/login": false} {
+		body, err := m.get(t.Context(), migrate.File{Name: "a.txt", URL: "https://files.slack.com" + path})
+		if (err == nil) != want {
+			t.Errorf("%s is answered %v", path, err)
+		}
+		if err == nil {
+			_ = body.Close()
+		} else if strings.Contains(err.Error(), "secret") {
+			t.Errorf("the token is told: %v", err)
+		}
+	}
+	if len(asked) != 4 || !strings.HasSuffix(asked[0], " Bearer xoxp-secret") {
+		t.Errorf("Slack is asked %q", asked)
+	}
+	m.token = ""
+	if m.fetches(migrate.File{URL: "https://files.slack.com/a"}) {
+		t.Error("without a token a file is fetched")
+	}
+}
+
+// TestParts: a long message is cut behind a line, else a word, else a character, and nothing is lost.
+func TestParts(t *testing.T) {
+	m := &moving{from: &migrate.Export{Product: ubl.Slack}}
+	for _, of := range []struct {
+		text string
+		want int
+	}{{"short", 1}, {strings.Repeat("a line\n", 2000), 2}, {strings.Repeat("word ", 4000), 3}, {strings.Repeat("é", 8000), 2}, {"", 0}, {"\x00\xff", 0}} {
+		list := m.parts(&migrate.Message{ID: "1", Text: of.text})
+		got := ""
+		for _, p := range list {
+			if got += p.text; len(p.text) > ubl.MaxMessageBytes || !utf8.ValidString(p.text) {
+				t.Errorf("a part has %d bytes", len(p.text))
+			}
+		}
+		squeezed := func(s string) string { return strings.Join(strings.Fields(legible(s)), "") }
+		if len(list) != of.want || squeezed(got) != squeezed(of.text) {
+			t.Errorf("%.10q has %d parts, not %d, or lost something", of.text, len(list), of.want)
+		}
+	}
+	files := make([]migrate.File, 23)
+	for i := range files {
+		files[i] = migrate.File{Name: "a", Path: "a"}
+	}
+	if list := m.parts(&migrate.Message{ID: "1", Text: "x", Files: files}); len(list) != 3 || len(list[0].files) != 10 || len(list[2].files) != 3 || list[1].id != "1/part/2" {
+		t.Errorf("with many files it is %+v", list)
 	}
 }
 
