@@ -361,7 +361,7 @@ func (w *importWorld) cut(token string, n int, args ...string) bool {
 	server := httptest.NewServer(proxy)
 	server.Config.ErrorLog = nil
 	defer server.Close()
-	code, _, _ := w.ubl(ctx, server.URL, token, append([]string{"import", "--quiet"}, args...)...)
+	code, _, _ := w.ubl(ctx, server.URL, token, append(append([]string{"import"}, args...), "--quiet")...)
 	return code != 0
 }
 
