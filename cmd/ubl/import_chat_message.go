@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -295,7 +296,7 @@ func (m *moving) attach(ctx context.Context, at *berth, p part) (text string, up
 			return "", nil, err
 		case m.refuses(at.name+" "+f.Name, err):
 		default:
-			if _, ours := err.(lackError); !ours {
+			if _, lacks := errors.AsType[lackError](err); !lacks {
 				return "", nil, err
 			}
 			m.left["files that couldn't be had: "+clean(err.Error())]++
@@ -352,12 +353,12 @@ func (m *moving) get(ctx context.Context, f migrate.File) (io.ReadCloser, error)
 	req.Header.Set("Authorization", "Bearer "+m.token)
 	resp, err := m.fetch.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("Slack couldn't be reached")
+		return nil, errors.New("couldn't reach Slack")
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if page := kind == "text/html" && !strings.HasPrefix(strings.ToLower(path.Ext(f.Name)), ".htm"); resp.StatusCode != http.StatusOK || page {
 		_ = resp.Body.Close()
-		return nil, fmt.Errorf("Slack answered %d: may the token read files?", resp.StatusCode)
+		return nil, fmt.Errorf("%d was Slack's answer: may the token read files?", resp.StatusCode)
 	}
 	return resp.Body, nil
 }
