@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"mime"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -295,9 +293,12 @@ type Edited struct {
 type Reactions struct {
 	// By are who reacted first, at most [MaxReactors], and the reader where they reacted at all.
 	By []Reactor `json:"by"`
-	// Count is how many people reacted so.
-	Count int64  `json:"count"`
-	Key   string `json:"key"`
+	// Count is how many people reacted so, here or where it was imported from.
+	Count int64 `json:"count"`
+	// Imported are the names of those who reacted elsewhere, at most [MaxReactors]. They aren't in
+	// By: whoever imported their reactions didn't react.
+	Imported []string `json:"imported,omitempty"`
+	Key      string   `json:"key"`
 }
 
 // Reactor is somebody who reacted, and the entry that a redaction takes back.
@@ -397,78 +398,6 @@ type (
 		ImportedFrom *ImportedFrom `json:",omitempty"`
 	}
 )
-
-// ImportedFrom names what was done in another ledger first, by whoever imports it. Nobody
-// here can tell whether that is true; who has an export of that ledger can.
-type ImportedFrom struct {
-	AuthorID   UserID `json:"author_id"`
-	AuthorName string `json:"author_name,omitempty"`
-	At         Time   `json:"at"`
-	// CID and Seq are those of the act's atom in the ledger of TenantID.
-	CID      string   `json:"cid"`
-	Seq      int64    `json:"seq"`
-	TenantID TenantID `json:"tenant_id"`
-}
-
-const (
-	// maxSeq is the largest number that JSON has exactly.
-	maxSeq = 1<<53 - 1
-	// importedAhead is how far the clocks of two servers may differ.
-	importedAhead = time.Minute
-)
-
-// MayImport refuses a claim that can't be true, and people who may not make one: only owners of
-// the place may, and no agent with a mandate. A nil claim is none.
-func (f *ImportedFrom) MayImport(who Identity, role Role, now Time) error {
-	switch {
-	case f == nil:
-		return nil
-	case role != RoleOwner || who.Mandate != nil:
-		return Errorf(CodeForbidden, "only an owner of the place imports into it, and no agent with a mandate")
-	case !f.TenantID.Valid() || !f.AuthorID.Valid() || !ValidHash("c:", f.CID) || f.Seq < 1 || f.Seq > maxSeq || f.At <= 0:
-		return Errorf(CodeValidation, "imported_from doesn't name an act of a ledger, its author and its time")
-	case f.At > now.Add(importedAhead):
-		return Errorf(CodeValidation, "imported_from tells of what hasn't happened yet: at is in the future")
-	case f.AuthorName != "" && CheckMemberName(f.AuthorName) != nil:
-		return Errorf(CodeValidation, "author_name is not the name of a person")
-	}
-	return nil
-}
-
-// Redacted is what stays when the record is redacted: which act it was, and nobody's name. Here
-// nobody knows its author by any other.
-func (f *ImportedFrom) Redacted() *ImportedFrom {
-	if f == nil {
-		return nil
-	}
-	left := *f
-	left.AuthorName = ""
-	return &left
-}
-
-// In is what the act of an import says of it, committed to with the salt of the record.
-func (f *ImportedFrom) In(this Fields, salt Salt) Fields {
-	if f == nil {
-		return this
-	}
-	return append(this, Str("imported_from", f.CID), Str("imported_hash", f.Hash(salt)))
-}
-
-// Hash is the commitment to it in the ledger, "" for what isn't imported.
-func (f *ImportedFrom) Hash(salt Salt) string {
-	if f == nil {
-		return ""
-	}
-	return salt.Commit(canonical(f))
-}
-
-// Content tells one import from another under the same key; an act that is none has nothing to tell.
-func (f *ImportedFrom) Content(content []string) []string {
-	if f == nil {
-		return content
-	}
-	return append(content, string(f.TenantID), strconv.FormatInt(f.Seq, 10), f.CID, string(f.AuthorID), f.AuthorName, f.At.String())
-}
 
 // Posted is the answer to a PostEntry: the entry as canonical JSON.
 type Posted struct {

@@ -30,6 +30,7 @@ require (
 	github.com/hashicorp/raft v1.7.3
 	github.com/hashicorp/raft-wal v0.4.2
 	github.com/klauspost/compress v1.20.1
+	github.com/kyokomi/emoji/v2 v2.2.14
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/miekg/dns v1.1.72
 	github.com/minio/minio-go/v7 v7.4.1

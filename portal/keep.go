@@ -49,3 +49,9 @@ func GuardedClient(allowed []netip.Prefix, timeout time.Duration, log *slog.Logg
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &http.Client{Transport: bounded{newOutside(allowed, 0, log)}, CheckRedirect: stay, Timeout: timeout}
 }
+
+// GuardedTransport is the way of [GuardedClient] for long answers, as files are: whoever reads
+// them bounds them.
+func GuardedTransport(allowed []netip.Prefix, log *slog.Logger) http.RoundTripper {
+	return newOutside(allowed, 0, log)
+}

@@ -41,7 +41,8 @@ func TestEveryAct(t *testing.T) {
 	file := ubl.Str("file_id", "f:1")
 	imported, importedHash := ubl.Str("imported_from", "c:"+strings.Repeat("0", 64)), ubl.Str("imported_hash", ubl.BodyHash(nil))
 	founding := ubl.Fields{inside, ubl.Str("kind", "workspace"), ubl.Str("name", "a"), ubl.WorkspaceKind().Physics.Field()}
-	written := ubl.Fields{content, document, imported, importedHash, ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace}
+	product := ubl.Str("imported_product", ubl.Slack)
+	written := ubl.Fields{content, document, imported, importedHash, product, ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace}
 	moved := slices.Clip(ubl.Fields{ubl.Str("from", "w:a"), ubl.Str("op", ubl.OpTransfer), ubl.Str("to", "k:b"), transfer})
 	mandate := ubl.Fields{agreement, ubl.Str("mandate_hash", ubl.BodyHash(nil)), ubl.Int("per_minute", 60), ubl.Int("places", 1), ubl.Bool("read_only", true), ubl.Int("tools", 0)}
 	onContainer := ubl.Fields{agreement, inside}
@@ -53,7 +54,7 @@ func TestEveryAct(t *testing.T) {
 	domainAct := func(did ubl.Did) act {
 		return act{ubl.Fields{domain, tenant, ubl.Str("value_hash", ubl.BodyHash(nil))}, op(string(did), domain, tenant), onTenant}
 	}
-	about := act{ubl.Fields{imported, importedHash, ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentText), ubl.Str("msg_id", "m:2"), room,
+	about := act{ubl.Fields{imported, importedHash, product, ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentText), ubl.Str("msg_id", "m:2"), room,
 		ubl.Int("room_seq", 2), ubl.Str("target", "m:1")}, op("room.append", room, ubl.Int("room_seq", 2)), ubl.Fields{ubl.Str("msg_id", "m:2")}}
 	acts := map[ubl.Did]act{
 		ubl.DidTenantCreate:       {ubl.Fields{tenant}, op("tenant.create", tenant), onTenant},

@@ -26,6 +26,7 @@ var outside = map[string][]string{
 		"google.golang.org/grpc"},
 	"ubl/blobs/bucket": {"github.com/minio/minio-go/v7"},
 	"ubl/recur":        {"github.com/teambition/rrule-go"},
+	"ubl/migrate":      {"github.com/kyokomi/emoji/v2"},
 	"ubl/push":         {"github.com/SherClockHolmes/webpush-go"},
 	"ubl/media": {"github.com/gabriel-vasile/mimetype", "golang.org/x/image/draw", "golang.org/x/image/webp", "github.com/maypok86/otter/v2",
 		"golang.org/x/sync/singleflight"},

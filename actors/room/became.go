@@ -2,6 +2,7 @@ package room
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -29,11 +30,13 @@ func aboutKey(r ubl.RoomID, target, n int64) []byte {
 
 // The first byte of a record under v says what the entry is. Behind it an edit has nothing, a
 // pin 1 or 0 for one that is taken away, and a reaction its author, its id and its key, parted by
-// zeros: so that a page needn't read a message's every reaction.
+// zeros: so that a page needn't read a message's every reaction. An imported one has its first
+// author's name in the author's place.
 const (
 	aboutEdit     = 1
 	aboutReaction = 2
 	aboutPin      = 3
+	aboutImported = 4
 )
 
 func isEdit(about []byte) bool { return len(about) > 0 && about[0] == aboutEdit }
@@ -49,7 +52,11 @@ func aboutOf(e *ubl.Entry) ([]byte, error) {
 	case ubl.EntryReaction:
 		var b ubl.ReactionBody
 		err := e.Body.Read(ubl.ContentReaction, &b)
-		return append([]byte{aboutReaction}, bytes.Join([][]byte{[]byte(e.AuthorID), []byte(e.ID), []byte(b.Key)}, []byte{0})...), err
+		what, by := byte(aboutReaction), string(e.AuthorID)
+		if from := e.ImportedFrom; from != nil {
+			what, by = aboutImported, cmp.Or(from.AuthorName, string(from.AuthorID))
+		}
+		return append([]byte{what}, bytes.Join([][]byte{[]byte(by), []byte(e.ID), []byte(b.Key)}, []byte{0})...), err
 	case ubl.EntryPin:
 		var b ubl.PinBody
 		err := e.Body.Read(ubl.ContentPin, &b)
@@ -83,6 +90,11 @@ func (r *Room) became(snap ubl.Snapshot, who ubl.UserID, first, last int64) (map
 			if parts := bytes.SplitN(v[1:], []byte{0}, 3); len(parts) == 3 {
 				react(b, string(parts[2]), ubl.Reactor{UserID: ubl.UserID(parts[0]), EntryID: ubl.MessageID(parts[1])})
 			}
+		case len(v) > 0 && v[0] == aboutImported:
+			if parts := bytes.SplitN(v[1:], []byte{0}, 3); len(parts) == 3 {
+				r := reactions(b, string(parts[2]))
+				r.Imported = append(r.Imported, string(parts[0]))
+			}
 		}
 		return bad == nil
 	})
@@ -99,8 +111,9 @@ func (r *Room) became(snap ubl.Snapshot, who ubl.UserID, first, last int64) (map
 	})
 	for _, b := range all {
 		for i := range b.Reactions {
-			b.Reactions[i].Count = int64(len(b.Reactions[i].By))
-			b.Reactions[i].By = named(b.Reactions[i].By, who)
+			r := &b.Reactions[i]
+			r.Count = int64(len(r.By) + len(r.Imported))
+			r.By, r.Imported = named(r.By, who), r.Imported[:min(len(r.Imported), ubl.MaxReactors)]
 		}
 	}
 	return all, err
@@ -140,14 +153,20 @@ func (r *Room) edit(snap ubl.Snapshot, b *ubl.Became, n int64) error {
 
 // react takes a reaction in, by each person once.
 func react(b *ubl.Became, key string, by ubl.Reactor) {
+	r := reactions(b, key)
+	if !slices.ContainsFunc(r.By, func(r ubl.Reactor) bool { return r.UserID == by.UserID }) {
+		r.By = append(r.By, by)
+	}
+}
+
+// reactions are those by a key, none yet where it is the first. Nobody in By is an empty list.
+func reactions(b *ubl.Became, key string) *ubl.Reactions {
 	i := slices.IndexFunc(b.Reactions, func(r ubl.Reactions) bool { return r.Key == key })
 	if i < 0 {
-		b.Reactions = append(b.Reactions, ubl.Reactions{Key: key})
+		b.Reactions = append(b.Reactions, ubl.Reactions{By: []ubl.Reactor{}, Key: key})
 		i = len(b.Reactions) - 1
 	}
-	if !slices.ContainsFunc(b.Reactions[i].By, func(r ubl.Reactor) bool { return r.UserID == by.UserID }) {
-		b.Reactions[i].By = append(b.Reactions[i].By, by)
-	}
+	return &b.Reactions[i]
 }
 
 // named are the first who reacted, and somebody in particular.

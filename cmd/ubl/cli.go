@@ -48,9 +48,9 @@ type cli struct {
 	Sealed      sealedCmd      `cmd:"" group:"People, agents and tools" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
 	DeadLetters deadLettersCmd `cmd:"" group:"People, agents and tools" name:"deadletters" help:"See what could not be done by itself, and have it tried again, or give it up."`
 
-	Export exportCmd `cmd:"" group:"The ledger" help:"Write a tenant's ledger to standard output, or all that it has into a folder."`
-	Import importCmd `cmd:"" group:"The ledger" help:"Take an exported tenant's rooms, documents and files into yours."`
-	Verify verifyCmd `cmd:"" group:"The ledger" help:"Check an exported ledger, offline."`
+	Export exportCmd  `cmd:"" group:"The ledger" help:"Write a tenant's ledger to standard output, or all that it has into a folder."`
+	Import importsCmd `cmd:"" group:"The ledger" help:"Take an exported tenant's rooms, documents and files into yours, or the channels of Slack, Mattermost or Matrix."`
+	Verify verifyCmd  `cmd:"" group:"The ledger" help:"Check an exported ledger, offline."`
 
 	Serve   serveCmd   `cmd:"" group:"Running a server" help:"Run the server."`
 	Health  healthCmd  `cmd:"" group:"Running a server" help:"Ask a server whether it takes requests."`
@@ -95,13 +95,19 @@ Tokens are never flags: clients take UBL_TOKEN or --token-file.
 Exit codes: 0 fine, 1 failed (or does not verify), 2 the command line is wrong,
 65 a ledger lacks atoms, or may (export, import, verify), 75 the disk is full (serve).`
 
+// importExits are the codes of an import from another product.
+const importExits = "0 all is there that can be, 1 failed, or some of it was refused, 2 the command line is wrong."
+
 // exitHelp stands below a command's help where it ends with more than the usual codes.
 var exitHelp = map[string]string{
-	"doctor": "0 all is well, or merely odd (warn), 1 a check failed, 2 the command line is wrong.",
-	"serve":  "0 it was stopped, 1 failed, 2 the command line is wrong, 75 the disk is full: free some space, then start again.",
-	"export": "0 all is there, 1 failed, 2 the command line is wrong, 65 all is there that can be read: atoms are missing, or may be.",
-	"import": "0 all is there that can be, 1 failed, or some of it was refused, 2 the command line is wrong, 65 the export's ledger lacks atoms.",
-	"verify": "0 the ledger holds, 1 it doesn't, 2 the command line is wrong, 65 what is there holds: atoms are missing, or may be.",
+	"doctor":            "0 all is well, or merely odd (warn), 1 a check failed, 2 the command line is wrong.",
+	"serve":             "0 it was stopped, 1 failed, 2 the command line is wrong, 75 the disk is full: free some space, then start again.",
+	"export":            "0 all is there, 1 failed, 2 the command line is wrong, 65 all is there that can be read: atoms are missing, or may be.",
+	"import":            "0 all is there that can be, 1 failed, or some of it was refused, 2 the command line is wrong, 65 the export's ledger lacks atoms.",
+	"import slack":      importExits,
+	"import mattermost": importExits,
+	"import matrix":     importExits,
+	"verify":            "0 the ledger holds, 1 it doesn't, 2 the command line is wrong, 65 what is there holds: atoms are missing, or may be.",
 }
 
 // examples stand at the end of each command's help.
@@ -111,38 +117,41 @@ var examples = map[string][]string{
 		"ubl serve --data /var/lib/ubl --listen 127.0.0.1:0",
 		"ubl serve --listen 0.0.0.0:8080 --public-url https://ubl.example.com --oidc-issuer https://id.example.com --oidc-audience ubl",
 	},
-	"login":           {"ubl login", "ubl login https://ubl.example.com --name work", "ubl login http://127.0.0.1:8080 --no-browser"},
-	"logout":          {"ubl logout", "ubl logout work"},
-	"profiles":        {"ubl profiles", "ubl profiles --use work --json"},
-	"whoami":          {"ubl whoami", "ubl whoami --profile work --json"},
-	"open":            {"ubl open", "ubl open eve@example.com --data /var/lib/ubl --print"},
-	"key rotate":      {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},
-	"key list":        {"ubl key list"},
-	"send":            {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
-	"schedule send":   {`ubl schedule send general "stand-up" --at 2026-02-02T09:00 --zone Europe/Berlin --every "FREQ=WEEKLY;BYDAY=MO"`, `ubl schedule send general "back at my desk" --in 2h`},
-	"schedule change": {`ubl schedule change q:00112233445566778899 --text "stand-up, in the kitchen"`},
-	"schedule cancel": {"ubl schedule cancel q:00112233445566778899"},
-	"tail":            {"ubl tail general", "ubl tail general --from 0 --json"},
-	"rooms":           {"ubl rooms", `ubl rooms --directory "launch plans"`},
-	"dm":              {`ubl dm eve@example.com "good morning"`, "ubl dm eve@example.com bob@example.com"},
-	"show":            {"ubl show general", "ubl show r:plans --as-of 2026-01-31T12:00:00Z", "ubl show a:tenant:t:example.com --as-of 4711 --json"},
-	"members":         {"ubl members", "ubl members --former", "ubl members --json"},
-	"servers":         {"ubl servers", "ubl servers --json"},
-	"history":         {"ubl history general --limit 20"},
-	"export":          {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -", "ubl export --all ./everything"},
-	"import":          {"ubl import ./everything --dry-run", "ubl import ./everything", "ubl import everything.zip --merge --json"},
-	"verify":          {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
-	"scrub":           {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
-	"backup":          {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
-	"restore":         {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
-	"bench":           {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big", "ubl bench --prepare-events 1000000 --data ./old"},
-	"limits":          {"ubl limits", "ubl limits --config ubl.yaml"},
-	"doctor":          {"ubl doctor", "ubl doctor --data /var/lib/ubl --public-url https://ubl.example.com --json"},
-	"health":          {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
-	"mcp-check":       {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
-	"version":         {"ubl version", "ubl version --json"},
-	"__values":        {"ubl __values rooms"},
-	"completion":      {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
+	"login":             {"ubl login", "ubl login https://ubl.example.com --name work", "ubl login http://127.0.0.1:8080 --no-browser"},
+	"logout":            {"ubl logout", "ubl logout work"},
+	"profiles":          {"ubl profiles", "ubl profiles --use work --json"},
+	"whoami":            {"ubl whoami", "ubl whoami --profile work --json"},
+	"open":              {"ubl open", "ubl open eve@example.com --data /var/lib/ubl --print"},
+	"key rotate":        {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},
+	"key list":          {"ubl key list"},
+	"send":              {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
+	"schedule send":     {`ubl schedule send general "stand-up" --at 2026-02-02T09:00 --zone Europe/Berlin --every "FREQ=WEEKLY;BYDAY=MO"`, `ubl schedule send general "back at my desk" --in 2h`},
+	"schedule change":   {`ubl schedule change q:00112233445566778899 --text "stand-up, in the kitchen"`},
+	"schedule cancel":   {"ubl schedule cancel q:00112233445566778899"},
+	"tail":              {"ubl tail general", "ubl tail general --from 0 --json"},
+	"rooms":             {"ubl rooms", `ubl rooms --directory "launch plans"`},
+	"dm":                {`ubl dm eve@example.com "good morning"`, "ubl dm eve@example.com bob@example.com"},
+	"show":              {"ubl show general", "ubl show r:plans --as-of 2026-01-31T12:00:00Z", "ubl show a:tenant:t:example.com --as-of 4711 --json"},
+	"members":           {"ubl members", "ubl members --former", "ubl members --json"},
+	"servers":           {"ubl servers", "ubl servers --json"},
+	"history":           {"ubl history general --limit 20"},
+	"export":            {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -", "ubl export --all ./everything"},
+	"import slack":      {"ubl import slack export.zip --dry-run", "ubl import slack export.zip --people people.csv", "SLACK_TOKEN=xoxp-… ubl import slack export.zip --only general --only design"},
+	"import mattermost": {"ubl import mattermost export.zip --dry-run", "ubl import mattermost export.zip --direct --json"},
+	"import matrix":     {"ubl import matrix matrix-export.zip", "ubl import matrix export.json --people people.csv"},
+	"import archive":    {"ubl import ./everything --dry-run", "ubl import ./everything", "ubl import everything.zip --merge --json"},
+	"verify":            {"ubl verify ledger.ndjson", "ubl verify ledger.ndjson --head h:50e4…", "ubl export --tenant t:localhost | ubl verify -"},
+	"scrub":             {"ubl scrub --data ./ubl-data", "ubl scrub --json", "ubl scrub --data ./ubl-data --accept-journal-loss"},
+	"backup":            {"ubl backup monday.tar", "ubl backup monday.tar --data ./ubl-data", "ubl backup monday.tar.age --encrypt-to-file recipients.txt"},
+	"restore":           {"ubl restore monday.tar --data ./ubl-new --identity-key ./kept/identity.key", "ubl restore monday.tar.age --data ./ubl-new --decrypt-with age.key"},
+	"bench":             {"ubl bench --writers 64 --seconds 5 --json", "ubl bench --prepare-rooms 100000 --data ./big", "ubl bench --prepare-events 1000000 --data ./old"},
+	"limits":            {"ubl limits", "ubl limits --config ubl.yaml"},
+	"doctor":            {"ubl doctor", "ubl doctor --data /var/lib/ubl --public-url https://ubl.example.com --json"},
+	"health":            {"ubl health", "ubl health --wait 5m --url https://ubl.example.com", "ubl health --live"},
+	"mcp-check":         {"ubl mcp-check", "ubl mcp-check --room - --json", "ubl mcp-check --path /mcp --url https://ubl.example.com"},
+	"version":           {"ubl version", "ubl version --json"},
+	"__values":          {"ubl __values rooms"},
+	"completion":        {`source <(ubl completion bash)`, "ubl completion fish > ~/.config/fish/completions/ubl.fish"},
 
 	"notify show":     {"ubl notify", "ubl notify --json"},
 	"notify room":     {"ubl notify room general --mute 8h", "ubl notify room plans --level all --favourite"},

@@ -3,16 +3,22 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
 	"ubl"
 )
+
+// importsCmd takes into a tenant what another one, or another product, has exported.
+type importsCmd struct {
+	Archive    importCmd     `cmd:"" default:"withargs" help:"Take an exported tenant's rooms, documents and files into yours: ubl import DIR."`
+	Slack      slackCmd      `cmd:"" help:"Take a Slack workspace's channels into your tenant, from the zip file of its export."`
+	Mattermost mattermostCmd `cmd:"" help:"Take a Mattermost server's channels into your tenant, from the zip file of \"mmctl export\"."`
+	Matrix     matrixCmd     `cmd:"" help:"Take a Matrix room into your tenant, from what Element exports as JSON."`
+}
 
 // importCmd takes what "ubl export --all" has written into the tenant of the token. Each
 // thing becomes a new act that names the one it comes from (docs/export.md).
@@ -49,7 +55,7 @@ func (c *importCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	server.patient = true // who imports much meets the limit of what one person may send, again and again
-	im := &importing{client: server, from: from, dry: c.DryRun, merge: c.Merge, p: p, done: map[string]int{}, left: map[string]int{}, ids: map[ubl.DocumentID]string{}, attached: map[ubl.FileID]ubl.FileID{}}
+	im := &importing{tally: newTally(server, p, c.DryRun), from: from, merge: c.Merge, ids: map[ubl.DocumentID]string{}, attached: map[ubl.FileID]ubl.FileID{}}
 	server.http.Transport.(*http.Transport).ResponseHeaderTimeout = 0 // a large file is made durable before the answer
 	im.progress = p.progress("importing", "lines", c.Quiet)
 	err = im.run(ctx)
@@ -57,7 +63,7 @@ func (c *importCmd) Run(ctx context.Context, p *program) error {
 	if !im.began {
 		return err
 	}
-	return errors.Join(im.tell(c.JSON), err)
+	return errors.Join(im.tell(c.JSON, string(from.manifest.TenantID), nil), err)
 }
 
 // check reads the export once, and holds it against its own ledger unless that isn't wanted.
@@ -75,21 +81,15 @@ func (c *importCmd) check(ctx context.Context, p *program, from *source, earlier
 
 // importing is an import under way.
 type importing struct {
-	*client
-	p          *program
-	from       *source
-	progress   *progress
-	dry, merge bool
-	began      bool                      // every place was looked at
-	lines      int64                     // that have been read
-	ids        map[ubl.DocumentID]string // of documents, there and here
+	tally
+	from     *source
+	progress *progress
+	merge    bool
+	began    bool                      // every place was looked at
+	lines    int64                     // that have been read
+	ids      map[ubl.DocumentID]string // of documents, there and here
 
 	attached map[ubl.FileID]ubl.FileID // files of messages, there and here
-
-	done    map[string]int // what was imported, by what it is
-	already int            // what was there
-	left    map[string]int // what can't be imported, by why
-	refused []leftOut
 }
 
 // run looks at every place before it writes anything.
@@ -129,10 +129,7 @@ func (im *importing) run(ctx context.Context) error {
 	if err := im.files(ctx, containers); err != nil {
 		return err
 	}
-	if n := len(im.refused); n > 0 {
-		return fmt.Errorf("%s refused by the server; all else is there", wasRefused(n))
-	}
-	return nil
+	return im.end()
 }
 
 func has(list []string) string {
@@ -140,13 +137,6 @@ func has(list []string) string {
 		return list[0] + " has"
 	}
 	return strings.Join(list, ", ") + " have"
-}
-
-func wasRefused(n int) string {
-	if n == 1 {
-		return "1 thing was"
-	}
-	return fmt.Sprintf("%d things were", n)
 }
 
 // landing is a room or container: as the export has it, and where it is here.
@@ -177,95 +167,28 @@ func (im *importing) origin(by ubl.UserID, at ubl.Time, receipt ubl.Receipt, pri
 		AuthorID: by, AuthorName: im.from.names[by], At: at, CID: receipt.CID, Seq: receipt.Seq, TenantID: im.from.manifest.TenantID,
 	}
 	if prior != nil {
-		f.AuthorID, f.AuthorName, f.At = prior.AuthorID, prior.AuthorName, prior.At
+		f.AuthorID, f.AuthorName, f.At, f.Source = prior.AuthorID, prior.AuthorName, prior.At, prior.Source
+		if f.Source != nil { // whose members are others
+			f.Source = &ubl.ImportedSource{EditedAt: prior.Source.EditedAt, ID: prior.Source.ID, Product: prior.Source.Product}
+		}
 	}
 	return f
 }
 
-// write does one thing that is imported, under a key that follows from where it comes from.
-// made is false where the server has refused it, which is on the list then, and in a dry run.
+// write does one thing that is imported, under a key that follows from where it comes from; see
+// [tally.put].
 func (im *importing) write(ctx context.Context, what, id, method, path string, f *ubl.ImportedFrom, body map[string]any, answer any) (made bool, err error) {
-	if im.dry {
-		im.done[what]++
-		return false, nil
-	}
+	key := ""
 	if f != nil {
-		body["imported_from"], body["client_request_id"] = f, "import:"+f.CID
+		body["imported_from"], key = f, f.CID
 	} else {
-		body["client_request_id"] = fmt.Sprintf("import:%x", sha256.Sum256([]byte(string(im.from.manifest.TenantID)+"\n"+id)))
+		key = fmt.Sprintf("%x", sha256.Sum256([]byte(string(im.from.manifest.TenantID)+"\n"+id)))
 	}
-	err = im.call(ctx, method, path, body, answer)
-	if im.refuses(id, err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, thenDo(err, "run it again: what is there already is passed over")
-	}
-	im.done[what]++
-	return true, nil
-}
-
-// refuses puts a thing on the list that the server doesn't take, whatever is tried.
-func (im *importing) refuses(id string, err error) bool {
-	refusal, ok := errors.AsType[*apiError](err)
-	if !ok {
-		return false
-	}
-	switch refusal.body.Error.Code {
-	case ubl.CodeForbidden, ubl.CodeNotAMember, ubl.CodeNotFound, ubl.CodeValidation, ubl.CodeTooLarge, ubl.CodeConflict:
-		im.refused = append(im.refused, leftOut{id, refusal.Error()})
-		return true
-	}
-	return false
+	return im.put(ctx, what, id, method, path, key, body, answer)
 }
 
 // read counts a line of the export.
 func (im *importing) read() {
 	im.lines++
 	im.progress.at(im.lines, im.from.lines)
-}
-
-// kindsImported are in the order in which they are told.
-var kindsImported = []string{"room", "container", "note", "message", "edit", "reaction", "pin", "document", "version", "file"}
-
-// maxRefusedTold is how many refusals people are told of.
-const maxRefusedTold = 20
-
-// tell says what was done, or would be.
-func (im *importing) tell(asJSON bool) error {
-	if asJSON {
-		done := map[string]int{}
-		for _, kind := range kindsImported {
-			done[kind+"s"] = im.done[kind]
-		}
-		return json.NewEncoder(im.p.out).Encode(map[string]any{
-			"dry_run": im.dry, "from": im.from.manifest.TenantID, "imported": done, "already_there": im.already, "left_behind": im.left,
-			"refused": append([]leftOut{}, im.refused...),
-		})
-	}
-	for n, r := range im.refused {
-		if n == maxRefusedTold {
-			fmt.Fprintf(im.p.err, "refused: %d more (--json has them)\n", len(im.refused)-n)
-			break
-		}
-		fmt.Fprintf(im.p.err, "refused: %s (%s)\n", clean(r.ID), clean(r.Why))
-	}
-	for _, why := range slices.Sorted(maps.Keys(im.left)) {
-		fmt.Fprintf(im.p.err, "left behind: %d (%s)\n", im.left[why], why)
-	}
-	var parts []string
-	for _, kind := range kindsImported {
-		if n := im.done[kind]; n > 0 {
-			parts = append(parts, plural(n, kind))
-		}
-	}
-	if len(parts) == 0 {
-		parts = []string{"nothing new"}
-	}
-	how := "imported"
-	if im.dry {
-		how = "would import"
-	}
-	_, err := fmt.Fprintf(im.p.out, "%s from %s: %s; %d already there\n", how, clean(string(im.from.manifest.TenantID)), strings.Join(parts, ", "), im.already)
-	return err
 }

@@ -35,7 +35,7 @@ type importWorld struct {
 	next int
 }
 
-func openImportWorld(t *testing.T) *importWorld {
+func openImportWorld(t *testing.T, more ...string) *importWorld {
 	w := &importWorld{t: t, data: filepath.Join(t.TempDir(), "data")}
 	ctx, stop := context.WithCancel(t.Context())
 	out, in := io.Pipe()
@@ -45,6 +45,7 @@ func openImportWorld(t *testing.T) *importWorld {
 	for _, limit := range []string{"sends-identity", "sends-tenant", "creations-identity", "creations-tenant", "requests-identity", "requests-tenant"} {
 		args = append(args, "--limit", limit+"=0")
 	}
+	args = append(args, more...)
 	go func() {
 		done <- Run(ctx, args, nil, in, &errs, nil)
 		_ = in.Close()
@@ -304,7 +305,7 @@ func TestImport(t *testing.T) {
 
 		importer := w.somebody()
 		for range 3 {
-			if w.cut(importer, dir, 1+r.IntN(120)) {
+			if w.cut(importer, 1+r.IntN(120), dir) {
 				cuts++
 			}
 		}
@@ -339,9 +340,9 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// cut runs an import whose nth request that writes is carried out and not answered, and which ends there. It
+// cut runs "ubl import" with arguments whose nth request that writes is carried out and not answered, and which ends there. It
 // reports whether the import got so far.
-func (w *importWorld) cut(token, dir string, n int) bool {
+func (w *importWorld) cut(token string, n int, args ...string) bool {
 	to, err := url.Parse(w.url)
 	if err != nil {
 		w.t.Fatal(err)
@@ -360,7 +361,7 @@ func (w *importWorld) cut(token, dir string, n int) bool {
 	server := httptest.NewServer(proxy)
 	server.Config.ErrorLog = nil
 	defer server.Close()
-	code, _, _ := w.ubl(ctx, server.URL, token, "import", dir, "--quiet")
+	code, _, _ := w.ubl(ctx, server.URL, token, append(append([]string{"import"}, args...), "--quiet")...)
 	return code != 0
 }
 

@@ -83,7 +83,14 @@ func wasOf(f *ubl.ImportedFrom) string {
 	if f == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (imported, was %s, %s)", cmp.Or(f.AuthorName, string(f.AuthorID)), local(f.At))
+	from, edited := "", ""
+	if s := f.Source; s != nil {
+		from = " from " + s.Product.Title()
+		if s.EditedAt != 0 {
+			edited = ", edited"
+		}
+	}
+	return fmt.Sprintf(" (imported%s, was %s, %s%s)", from, cmp.Or(f.AuthorName, string(f.AuthorID)), local(f.At), edited)
 }
 
 func printLine(ctx context.Context, w io.Writer, from *people, seq int64, at ubl.Time, by ubl.UserID, was *ubl.ImportedFrom, text string) error {

@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,82 @@ func TestImportedEntries(t *testing.T) {
 	for _, e := range x.entries() {
 		if e.ID == said.ID && (e.Body != nil || e.ImportedFrom.AuthorName != "" || e.ImportedFrom.CID != origin(7).CID) {
 			t.Errorf("redacted it is %+v, from %+v", e.Body, e.ImportedFrom)
+		}
+	}
+	x.VerifyLedger(x.ana.TenantID)
+}
+
+// sourced is where something of another product's export is from.
+func sourced(change func(*ubl.ImportedFrom)) *ubl.ImportedFrom {
+	f := &ubl.ImportedFrom{
+		AuthorID: ubl.Slack.Author("U012AB3CD"), AuthorName: "Dora", At: 1_700_000_000_000, TenantID: ubl.Slack.Workspace("T024BE7LD"),
+		Source: &ubl.ImportedSource{ID: "T024BE7LD/C012AB3CD/1700000000.000100", MemberID: "u:bob", Product: ubl.Slack, EditedAt: 1_700_000_001_000},
+	}
+	if change != nil {
+		change(f)
+	}
+	return f
+}
+
+// TestImportedFromProducts: what another product's export has is its importer's act, whoever the
+// importer says wrote it. A source can't look like a member's or like another ledger's.
+func TestImportedFromProducts(t *testing.T) {
+	x := openTalk(t)
+	imports := func(kind ubl.EntryType, target ubl.MessageID, body ubl.TypedBody, from *ubl.ImportedFrom) ubl.PostEntry {
+		c := x.post(x.ana, kind, target, body)
+		c.ImportedFrom = from
+		return c
+	}
+	said := x.decode(harness.Must[*ubl.Posted](x.House, x.room, imports(ubl.EntryMessage, "", ubl.TextContent("hello"), sourced(nil))).Entry)
+	if f := said.ImportedFrom; said.AuthorID != x.ana.UserID || f == nil || f.CID != "" || f.Source == nil || *f.Source != *sourced(nil).Source {
+		t.Errorf("it is by %s, imported from %+v", said.AuthorID, f)
+	}
+	if this := x.actOf(said.Receipt); this["imported_from"] != nil || this["imported_product"] != "slack" || this["imported_hash"] != said.Salt.Commit(canonicalOf(t, said.ImportedFrom)) {
+		t.Errorf("its act says %v", this)
+	}
+	for _, who := range []string{"U1", "U2"} { // two people of there, and one of here
+		x.decode(harness.Must[*ubl.Posted](x.House, x.room, imports(ubl.EntryReaction, said.ID, ubl.ReactionContent("👍"), sourced(func(f *ubl.ImportedFrom) {
+			f.AuthorID, f.AuthorName = ubl.Slack.Author(who), "Person "+who
+		}))).Entry)
+	}
+	reacted := func() *ubl.Reactions {
+		page := harness.Must[*ubl.HistoryPage](x.House, x.room, ubl.ReadHistory{Who: x.bob, Limit: 200, Entries: true, Now: true})
+		for _, raw := range page.Entries {
+			if e := x.decode(raw); e.ID == said.ID && len(e.Reactions) == 1 {
+				return &e.Reactions[0]
+			}
+		}
+		t.Fatal("the message has no reactions")
+		return nil
+	}
+	if r := reacted(); r.Count != 2 || r.By == nil || len(r.By) != 0 || !slices.Equal(r.Imported, []string{"Person U1", "Person U2"}) {
+		t.Errorf("two imported reactions are told as %+v", r)
+	}
+	x.enter(x.bob, ubl.EntryReaction, said.ID, ubl.ReactionContent("👍"))
+	x.Restart()
+	if r := reacted(); r.Count != 3 || len(r.By) != 1 || r.By[0].UserID != x.bob.UserID {
+		t.Errorf("with one of here they are %+v", r)
+	}
+	for name, change := range map[string]func(*ubl.ImportedFrom){
+		"of another product":             func(f *ubl.ImportedFrom) { f.Source.Product = "irc" },
+		"whose author could be a member": func(f *ubl.ImportedFrom) { f.AuthorID = "u:bob" },
+		"whose tenant could be one":      func(f *ubl.ImportedFrom) { f.TenantID = "t:elsewhere.org" },
+		"without an id":                  func(f *ubl.ImportedFrom) { f.Source.ID = "" },
+		"with an id of two lines":        func(f *ubl.ImportedFrom) { f.Source.ID = "a\nb" },
+		"with a long id":                 func(f *ubl.ImportedFrom) { f.Source.ID = strings.Repeat("x", ubl.MaxSourceID+1) },
+		"of a member that is none":       func(f *ubl.ImportedFrom) { f.Source.MemberID = "bob" },
+		"edited in the future":           func(f *ubl.ImportedFrom) { f.Source.EditedAt = 1 << 50 },
+		"with half an act":               func(f *ubl.ImportedFrom) { f.Seq = 3 },
+		"with neither":                   func(f *ubl.ImportedFrom) { f.Source = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			x.Refused(ubl.CodeValidation, x.room, imports(ubl.EntryMessage, "", ubl.TextContent("x"), sourced(change)))
+		})
+	}
+	x.enter(x.ana, ubl.EntryRedaction, said.ID, ubl.RedactionContent(""))
+	for _, e := range x.entries() {
+		if e.ID == said.ID && (e.ImportedFrom.AuthorName != "" || e.ImportedFrom.Source.MemberID != "" || e.ImportedFrom.Source.ID != sourced(nil).Source.ID) {
+			t.Errorf("redacted it is from %+v, %+v", e.ImportedFrom, e.ImportedFrom.Source)
 		}
 	}
 	x.VerifyLedger(x.ana.TenantID)

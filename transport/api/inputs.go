@@ -72,12 +72,20 @@ type (
 	}
 	// ImportedFrom is a [ubl.ImportedFrom] as a request has it.
 	ImportedFrom struct {
-		AuthorID   ubl.UserID   `json:"author_id" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"Who did it there." example:"u:ana"`
-		AuthorName string       `json:"author_name,omitempty" maxLength:"64" doc:"What they were called there." example:"Ana"`
-		At         ubl.Time     `json:"at" doc:"When; not in the future." example:"2026-01-31T12:00:00.000Z"`
-		CID        string       `json:"cid" pattern:"^c:[0-9a-f]{64}$" doc:"The cid of the act's atom there." example:"c:0000000000000000000000000000000000000000000000000000000000000000"`
-		Seq        int64        `json:"seq" minimum:"1" maximum:"9007199254740991" doc:"The seq of that atom." example:"42"`
-		TenantID   ubl.TenantID `json:"tenant_id" pattern:"^t:[A-Za-z0-9._-]{1,128}$" doc:"The tenant in whose ledger it is." example:"t:example.com"`
+		AuthorID   ubl.UserID      `json:"author_id" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"Who did it there." example:"u:ana"`
+		AuthorName string          `json:"author_name,omitempty" maxLength:"64" doc:"What they were called there." example:"Ana"`
+		At         ubl.Time        `json:"at" doc:"When; not in the future." example:"2026-01-31T12:00:00.000Z"`
+		CID        string          `json:"cid,omitempty" pattern:"^c:[0-9a-f]{64}$" doc:"The cid of the act's atom there; none for what another product's export has, which source names." example:"c:0000000000000000000000000000000000000000000000000000000000000000"`
+		Seq        int64           `json:"seq,omitempty" minimum:"1" maximum:"9007199254740991" doc:"The seq of that atom." example:"42"`
+		Source     *ImportedSource `json:"source,omitempty" doc:"What it was in another product's export."`
+		TenantID   ubl.TenantID    `json:"tenant_id" pattern:"^t:[A-Za-z0-9._-]{1,128}$" doc:"The tenant in whose ledger it is; without one, the product and its workspace, like t:slack.T024BE7LD." example:"t:example.com"`
+	}
+	// ImportedSource is a [ubl.ImportedSource] as a request has it.
+	ImportedSource struct {
+		EditedAt ubl.Time    `json:"edited_at,omitempty" doc:"When its author last changed it there." example:"2026-01-31T12:30:00.000Z"`
+		ID       string      `json:"id" minLength:"1" maxLength:"512" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"What tells it from everything else of the product." example:"T024BE7LD/C012AB3CD/1769860800.000100"`
+		MemberID ubl.UserID  `json:"member_id,omitempty" pattern:"^u:[A-Za-z0-9._-]{1,256}$" doc:"Who its author is here, as the importer has it." example:"u:ana"`
+		Product  ubl.Product `json:"product" enum:"slack,mattermost,matrix" doc:"Whose export it is from."`
 	}
 	// KeyInput is a body that may be absent and can hold nothing but a key.
 	KeyInput struct {
@@ -98,7 +106,15 @@ func (q AsOfQuery) moment(ctx context.Context) (ubl.AsOf, error) {
 }
 
 // origin is what the command has of it.
-func (in Imported) origin() *ubl.ImportedFrom { return (*ubl.ImportedFrom)(in.ImportedFrom) }
+func (in Imported) origin() *ubl.ImportedFrom {
+	f := in.ImportedFrom
+	if f == nil {
+		return nil
+	}
+	return &ubl.ImportedFrom{
+		AuthorID: f.AuthorID, AuthorName: f.AuthorName, At: f.At, CID: f.CID, Seq: f.Seq, Source: (*ubl.ImportedSource)(f.Source), TenantID: f.TenantID,
+	}
+}
 
 // key is the body's, "" where there is none.
 func (in KeyInput) key() string {

@@ -6,15 +6,24 @@ export interface Receipt {
   time?: string | null;
 }
 
-// ImportedFrom is where an owner has imported something from: an act in another ledger, and
+// ImportedFrom is where an owner has imported something from: an act in another ledger or a source, and
 // who did it there first. It is the importer's word.
 export interface ImportedFrom {
   tenant_id: string;
-  seq: number;
-  cid: string;
+  seq?: number;
+  cid?: string;
+  source?: ImportedSource;
   author_id: string;
   author_name?: string;
   at: string;
+}
+
+// ImportedSource is what another product's export has, where there is no ledger.
+export interface ImportedSource {
+  product: 'slack' | 'mattermost' | 'matrix';
+  id: string;
+  member_id?: string;
+  edited_at?: string;
 }
 
 // An atom is kept as it came: its cid is the hash of all its members, known or not.

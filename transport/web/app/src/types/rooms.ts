@@ -16,6 +16,7 @@ export interface Reactions {
   key: string;
   count: number;
   by: { user_id: string; entry_id: string }[];
+  imported?: string[]; // names of those who reacted where it was imported from
 }
 
 // Replies are the answers in the thread that a message began; room_seq is that of the newest.
