@@ -1,7 +1,10 @@
 package actors_test
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -200,4 +203,44 @@ func TestScheduledIsRefused(t *testing.T) {
 		w.schedule(w.bob, "x", hour, "")
 	}
 	w.Refused(ubl.CodeConflict, personOf(w.bob), ubl.AddScheduled{Request: w.Request(w.bob), RoomID: ubl.GeneralRoom, Text: "x", At: hour})
+}
+
+// TestScheduledAtEveryCrashPoint: the node is gone at each commit of the way, before or after that
+// was durable. After a restart the message is in the room once, and nothing waits any more.
+func TestScheduledAtEveryCrashPoint(t *testing.T) {
+	for point, fault := range crashPoints() {
+		for n, step := range []string{"the intent", "the attempt's lease", "the message", "the effect"} {
+			t.Run(step+", "+point, func(t *testing.T) {
+				v := &valve{}
+				w := openScheduler(t, harness.Options{Wrap: v.wrap})
+				w.schedule(w.bob, "once", w.in(time.Hour), "")
+				w.Alarms()
+				var failed atomic.Bool
+				crashAt(v, n+1, func(b *ubl.Batch, settled func(error)) bool {
+					failed.Store(true)
+					return fault(v)(b, settled)
+				})
+				crash := v.fault
+				v.setFault(func(b *ubl.Batch, settled func(error)) bool { return !followed(b) && crash(b, settled) })
+				w.Clock.Add(2 * time.Hour)
+				poll.Until(t, fmt.Sprint("the commit fails that has ", step), func() bool {
+					w.Look()
+					return failed.Load()
+				})
+				v.setFault(nil)
+				w.Restart()
+				w.pass(time.Hour, w.bob)
+				if n := w.said("once", w.bob); n != 1 || len(w.list(w.bob)) > 0 {
+					t.Errorf("it was sent %d times, and %+v is left", n, w.list(w.bob))
+				}
+				w.VerifyLedger(w.ana.TenantID)
+			})
+		}
+	}
+}
+
+// followed tells whether a commit says alone how far a follower has come: that is no step of ours,
+// and may come between any two.
+func followed(b *ubl.Batch) bool {
+	return len(b.Atoms) == 0 && len(b.Records) == 1 && bytes.Contains(b.Records[0].Key, []byte("tail|"))
 }

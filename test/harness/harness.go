@@ -144,11 +144,11 @@ func (h *House) start() {
 		Now:      now, Random: rand.Reader, Limits: h.opts.Limits, Partition: engine.Partition, Panics: h.opts.Panics,
 		Elsewhere: h.opts.Elsewhere, Quota: h.opts.Quota, Shelf: engine,
 	})
-	h.learn()
+	h.Look()
 }
 
-// learn has the runtime find all alarms, and look at the clock.
-func (h *House) learn() {
+// Look has the runtime find all alarms, and look at the clock.
+func (h *House) Look() {
 	for p := range h.Engine.Partitions() {
 		h.Led(p)
 	}
@@ -159,7 +159,7 @@ func (h *House) learn() {
 func (h *House) Alarms() {
 	h.t.Helper()
 	for deadline := time.Now().Add(time.Minute); h.due() || h.OutboxStats().Running > 0; time.Sleep(time.Millisecond) {
-		h.learn()
+		h.Look()
 		if time.Now().After(deadline) {
 			h.t.Fatal("alarms stay due")
 		}
