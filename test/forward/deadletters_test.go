@@ -13,6 +13,7 @@ func (w *world) deadLetters() {
 }
 
 func (w *world) deadLetter(ask ubl.Command) {
+	w.h.Alarms() // none writes in the meantime, and the letter has no other alarm beside it
 	w.h.Reload()
 	g := w.general.Group()
 	lease, head, err := w.h.Engine.Begin(w.t.Context(), g)
