@@ -3,6 +3,7 @@ package container
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"time"
 
@@ -178,6 +179,11 @@ func (c *Container) redactAll(ctx context.Context, req ubl.Request, of []leftove
 	if err != nil {
 		return err
 	}
+	license, err := ubl.Ask[*ubl.AgreementView](ctx, c.Ask, ubl.TenantName(c.tenant), ubl.GetAgreement{Who: req.Who, Brief: true})
+	if err != nil {
+		return fmt.Errorf("couldn't read the tenant's license: %w", err)
+	}
+	req.Under = []ubl.RecordHash{{Agreement: license.ID, Hash: license.Hash}}
 	for done := false; !done; {
 		page := spots[:min(redactPage, len(spots))]
 		spots = spots[len(page):]
