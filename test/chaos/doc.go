@@ -28,7 +28,8 @@
 //	members        each invitation took effect once
 //	streams        each is complete, in order, without doubles
 //	documents      every acknowledged version is there, once, with its text; versions
-//	               have no gap; get answers the last one; what was refused isn't there
+//	               have no gap; get answers the last one; what was refused isn't there,
+//	               and nothing of what was deleted
 //	search         each node finds every document by its newest text, and nothing else
 //	transfers      when the keeper has carried on what clients gave up, nothing is under
 //	               way; wallets hold what the ledger says, together what was issued, and

@@ -31,7 +31,7 @@ func shelved() (*shelf, map[string]*wording, map[string]*book) {
 		books[id] = b
 	}
 	s.listed = s.versions["d:1"][2:]
-	s.newest["d:2"], books["d:2"].doomed, books["d:2"].deleted = nil, 1, true
+	s.versions["d:2"], s.newest["d:2"], books["d:2"].doomed, books["d:2"].deleted = nil, nil, 1, true
 	return s, tried, books
 }
 
@@ -45,16 +45,17 @@ func TestDocumentCheckersFail(t *testing.T) {
 		"good":                 {false, func(*shelf, map[string]*wording, map[string]*book) {}},
 		"nothing acknowledged": {false, func(_ *shelf, _ map[string]*wording, books map[string]*book) { clear(books) }},
 		"a lost version": {true, func(s *shelf, _ map[string]*wording, _ map[string]*book) {
-			s.versions["d:2"] = s.versions["d:2"][:2]
+			s.versions["d:1"] = s.versions["d:1"][:2]
 		}},
 		"a gap": {true, func(s *shelf, _ map[string]*wording, books map[string]*book) {
 			clear(books)
-			s.versions["d:2"] = slices.Delete(s.versions["d:2"], 1, 2)
+			s.versions["d:1"] = slices.Delete(slices.Clone(s.versions["d:1"]), 1, 2)
 		}},
 		"a doubled version": {true, func(s *shelf, _ map[string]*wording, _ map[string]*book) {
-			again := s.versions["d:2"][2]
+			again := s.versions["d:1"][2]
 			again.Version = 4
-			s.versions["d:2"] = append(s.versions["d:2"], again)
+			s.versions["d:1"] = append(s.versions["d:1"], again)
+			s.listed, s.newest["d:1"] = []version{again}, &again
 		}},
 		"a text of nobody": {true, func(s *shelf, tried map[string]*wording, _ map[string]*book) {
 			delete(tried, s.versions["d:1"][1].ContentHash)
@@ -69,8 +70,11 @@ func TestDocumentCheckersFail(t *testing.T) {
 		}},
 		"a text unlike its hash": {true, func(s *shelf, _ map[string]*wording, _ map[string]*book) { s.newest["d:1"].Content = "x" }},
 		"a lost document":        {true, func(s *shelf, _ map[string]*wording, _ map[string]*book) { s.listed, s.newest["d:1"] = nil, nil }},
-		"a document come back": {true, func(s *shelf, _ map[string]*wording, _ map[string]*book) {
-			s.listed = append(s.listed, s.versions["d:2"][2])
+		"a document come back": {true, func(s *shelf, _ map[string]*wording, books map[string]*book) {
+			s.listed = append(s.listed, books["d:2"].acked[3])
+		}},
+		"a version of what was deleted": {true, func(s *shelf, _ map[string]*wording, books map[string]*book) {
+			s.versions["d:2"] = []version{books["d:2"].acked[1]}
 		}},
 		"another receipt": {true, func(s *shelf, _ map[string]*wording, _ map[string]*book) { s.versions["d:1"][0].Receipt.Seq++ }},
 		"seen and another": {true, func(_ *shelf, _ map[string]*wording, books map[string]*book) {

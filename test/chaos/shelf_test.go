@@ -4,8 +4,10 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 )
@@ -13,7 +15,7 @@ import (
 // shelf is what is stored of a workspace when everybody has finished.
 type shelf struct {
 	listed   []version            // by id
-	versions map[string][]version // by document; of those that were deleted too
+	versions map[string][]version // by document; none of what was deleted
 	newest   map[string]*version  // what get answers, nil where it is none
 }
 
@@ -38,15 +40,21 @@ func (w *workspace) final(ctx context.Context, v *verdicts) (*shelf, error) {
 			Document *version `json:"document"`
 		}
 		var err error
-		if s.versions[id], err = w.versions(ctx, id); err != nil {
+		if s.versions[id], err = w.versions(ctx, id); err != nil && !missing(err) {
 			return nil, err
 		}
-		if err := w.owner.ask(ctx, "GET", documents+"/"+id, "", nil, &one); err != nil {
+		if err := w.owner.ask(ctx, "GET", documents+"/"+id, "", nil, &one); err != nil && !missing(err) {
 			return nil, err
 		}
 		s.newest[id] = one.Document
 	}
 	return s, nil
+}
+
+// missing tells whether the server says that there is no such document.
+func missing(err error) bool {
+	s, refused := errors.AsType[*statusError](err)
+	return refused && s.status == http.StatusNotFound
 }
 
 // versions reads all pages of a document's versions.

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// checkVersions wants the versions of every document without a gap, each of a
-// text that was tried and not refused, none twice; and get to answer the last
-// one of those that are listed, and of no other.
+// checkVersions wants the versions of every listed document without a gap, each of a
+// text that was tried and not refused, none twice, and get to answer the last one. Of
+// what is listed no more nothing is served.
 func checkVersions(tried map[string]*wording, s *shelf) (wrong []string) {
 	listed := make(map[string]version)
 	for _, d := range s.listed {
@@ -28,10 +28,10 @@ func checkVersions(tried map[string]*wording, s *shelf) (wrong []string) {
 		d, there := listed[id]
 		got := s.newest[id]
 		switch {
-		case len(all) == 0:
+		case there && len(all) == 0:
 			wrong = append(wrong, id+" has no versions")
-		case !there && got != nil:
-			wrong = append(wrong, id+" is listed nowhere, and get answers it")
+		case !there && (got != nil || len(all) > 0):
+			wrong = append(wrong, fmt.Sprintf("%s is listed nowhere, and served: get answers %+v, and there are %d versions", id, got, len(all)))
 		case there && (got == nil || d.Version != int64(len(all)) || got.Version != d.Version ||
 			got.ContentHash != all[len(all)-1].ContentHash || got.ContentHash != d.ContentHash || !got.has(got.Content)):
 			wrong = append(wrong, fmt.Sprintf("%s has %d versions, the list has %+v, get answers %+v", id, len(all), d, got))
@@ -40,11 +40,18 @@ func checkVersions(tried map[string]*wording, s *shelf) (wrong []string) {
 	return first(wrong)
 }
 
-// checkBooks wants every acknowledged version as it was acknowledged, every read
-// to have seen what is stored, and documents listed unless they were deleted.
+// checkBooks wants documents listed unless they were deleted, each of their acknowledged
+// versions as it was acknowledged, and every read of them to have seen what is stored.
 func checkBooks(books map[string]*book, s *shelf) (wrong []string) {
 	for _, id := range slices.Sorted(maps.Keys(books)) {
 		b, stored := books[id], make(map[int64]version)
+		listed := slices.ContainsFunc(s.listed, func(d version) bool { return d.DocumentID == id })
+		if b.deleted && listed || b.doomed == 0 && !listed {
+			wrong = append(wrong, fmt.Sprintf("%s is listed: %v, tried to delete: %d, deleted: %v", id, listed, b.doomed, b.deleted))
+		}
+		if !listed {
+			continue // its versions are gone with it
+		}
 		for _, v := range s.versions[id] {
 			stored[v.Version] = v
 		}
@@ -58,10 +65,6 @@ func checkBooks(books map[string]*book, s *shelf) (wrong []string) {
 			if stored[n].ContentHash != hash {
 				wrong = append(wrong, fmt.Sprintf("a read saw %s as version %d of %s, stored is %+v", hash, n, id, stored[n]))
 			}
-		}
-		listed := slices.ContainsFunc(s.listed, func(d version) bool { return d.DocumentID == id })
-		if b.deleted && listed || b.doomed == 0 && !listed {
-			wrong = append(wrong, fmt.Sprintf("%s is listed: %v, tried to delete: %d, deleted: %v", id, listed, b.doomed, b.deleted))
 		}
 	}
 	return first(wrong)

@@ -216,6 +216,7 @@ func (w *workspace) update(b *book, who, i int, draw *rand.Rand) {
 	case passing(err):
 	case refused && (s.status == http.StatusConflict && follows || s.status == http.StatusNotFound && b.doomed > 0):
 		words.refused = true
+	case refused && s.status == http.StatusConflict && b.doomed > 0: // it was written, and is gone with the document
 	default:
 		w.blame("%q was refused: %v", content, err)
 	}
