@@ -125,6 +125,7 @@ var examples = map[string][]string{
 	"key rotate":        {"ubl key rotate", "ubl key rotate --keep 0 --identity-key /var/lib/ubl/identity.key"},
 	"key list":          {"ubl key list"},
 	"send":              {`ubl send general "good morning"`, "uptime | ubl send r:general -"},
+	"schedule list":     {"ubl schedule", "ubl schedule --json"},
 	"schedule send":     {`ubl schedule send general "stand-up" --at 2026-02-02T09:00 --zone Europe/Berlin --every "FREQ=WEEKLY;BYDAY=MO"`, `ubl schedule send general "back at my desk" --in 2h`},
 	"schedule change":   {`ubl schedule change q:00112233445566778899 --text "stand-up, in the kitchen"`},
 	"schedule cancel":   {"ubl schedule cancel q:00112233445566778899"},

@@ -162,6 +162,7 @@ const watchFocus = `() => {
 		if (e.type !== 'radio') return true;
 		return !groups.has(e.name) && groups.add(e.name);
 	});
+	document.activeElement.blur(); // some screens begin in a field
 	window.focusing = { rest: new Map(all.map((e) => [e, look(e)])), unseen: [] };
 	document.addEventListener('focusin', ({ target }) => {
 		const { rest, unseen } = window.focusing;
