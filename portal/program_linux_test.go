@@ -125,10 +125,12 @@ func TestProgramAsks(t *testing.T) {
 // TestHostilePrograms harm nobody, and are started again.
 func TestHostilePrograms(t *testing.T) {
 	need.Namespaces(t)
-	c := playing("hostile")
-	c.Timeout = 6 * time.Second
-	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]stdio.Command{"hostile": c}))
+	// Who is found out has no need of the time that a call may take: on a busy machine that is long.
+	long, short := playing("hostile"), playing("hostile")
+	long.Timeout, short.Timeout = 25*time.Second, 6*time.Second
+	w := newWorld(t, programs(slog.New(slog.DiscardHandler), map[string]stdio.Command{"hostile": long, "hasty": short}))
 	w.program("hostile", ubl.AuthNone, "")
+	w.program("hasty", ubl.AuthNone, "")
 	for name, want := range map[string]string{
 		"flood": "asks more", "forge": "asks more", "endless": "larger than", "large": "larger than", "ask": "asks more",
 		"garbage": "doesn't answer as an MCP server", "batch": "doesn't answer as an MCP server", "deep": "doesn't answer as an MCP server",
@@ -136,19 +138,23 @@ func TestHostilePrograms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.t = t
-			w.allow("hostile."+name, "hostile.fine")
+			server := "hostile."
+			if want == "in time" {
+				server = "hasty."
+			}
+			w.allow(server+name, server+"fine")
 			w.house.Clock.Add(10 * time.Second)
 			began := time.Now()
 			if want == "fine" {
-				w.must("hostile."+name, `{}`)
-			} else if e := w.refused(ubl.CodeUnavailable, "hostile."+name, `{}`); !strings.Contains(e.Message, want) {
+				w.must(server+name, `{}`)
+			} else if e := w.refused(ubl.CodeUnavailable, server+name, `{}`); !strings.Contains(e.Message, want) {
 				t.Errorf("it is answered %v", e)
 			}
 			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("it took %v", took)
 			}
 			w.house.Clock.Add(10 * time.Second)
-			w.must("hostile.fine", `{}`)
+			w.must(server+"fine", `{}`)
 		})
 	}
 }
