@@ -28,6 +28,7 @@ var outside = map[string][]string{
 	"ubl/recur":        {"github.com/teambition/rrule-go"},
 	"ubl/migrate":      {"github.com/kyokomi/emoji/v2"},
 	"ubl/push":         {"github.com/SherClockHolmes/webpush-go"},
+	"ubl/webhook":      {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"ubl/media": {"github.com/gabriel-vasile/mimetype", "golang.org/x/image/draw", "golang.org/x/image/webp", "github.com/maypok86/otter/v2",
 		"golang.org/x/sync/singleflight"},
 	"ubl/resolver":             {"github.com/miekg/dns"},

@@ -11,6 +11,7 @@ import (
 	"ubl/actors/portal"
 	"ubl/actors/room"
 	"ubl/actors/tenant"
+	"ubl/actors/webhooks"
 	"ubl/offer"
 )
 
@@ -23,6 +24,8 @@ type World struct {
 	Kinds  []ubl.Kind
 	Quota  ubl.Quota
 	Push   ubl.Pusher
+	// Webhooks reaches the servers that webhooks tell; nil reaches none.
+	Webhooks ubl.WebhookSender
 
 	Servers ubl.Syncer
 }
@@ -41,6 +44,7 @@ var All = List{
 	func(w World) actors.Family { return portal.Family(w.Store, w.Servers) },
 	func(w World) actors.Family { return person.Family(w.Store, w.Push) },
 	func(w World) actors.Family { return room.Notifying(w.Store) },
+	func(w World) actors.Family { return webhooks.Family(w.Store, w.Webhooks) },
 }
 
 // Places are what Tenants need of rooms and containers.

@@ -81,6 +81,8 @@ type node struct {
 	kinds []ubl.Kind
 	// push reaches browsers; nil for none.
 	push ubl.Pusher
+	// hooks reaches the servers that webhooks tell; nil for none.
+	hooks ubl.WebhookSender
 	// servers asks tools' servers, once the node has its portal.
 	servers lateSyncer
 }
@@ -106,7 +108,7 @@ func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
 
 func (p *program) newNode(log *slog.Logger) *node {
 	n := &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, bucket: p.bucket, suspects: make(chan tenantBlob, maxSuspects), kinds: append(ubl.Kinds(), p.kinds...)}
-	n.push = n.pusher(p.reach)
+	n.push, n.hooks = n.pusher(p.reach), n.webhooks(p.reach)
 	return n
 }
 
@@ -140,7 +142,7 @@ func (n *node) run(dir string) (err error) {
 	begun := time.Now()
 	n.clock = &clockGuard{now: n.now, elapsed: func() time.Duration { return time.Since(begun) }, ahead: n.clockOffset, log: n.log}
 	n.actors = actors.New(actors.Options{
-		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: n.kinds, Quota: n.quota, Push: n.push, Servers: &n.servers}),
+		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: n.kinds, Quota: n.quota, Push: n.push, Webhooks: n.hooks, Servers: &n.servers}),
 		Now:      n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
 		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota, Hold: n.clock.holds,
 	})

@@ -13,6 +13,7 @@ import (
 	"ubl"
 	"ubl/portal"
 	"ubl/push"
+	"ubl/webhook"
 )
 
 // reach says how a server finds push services.
@@ -44,8 +45,24 @@ func (n *node) pusher(r *reach) ubl.Pusher {
 		}
 		return n.derived("push")()
 	}
-	ways := &guardedWays{networks: r.networks, log: n.log}
-	return push.New(push.Options{Sealer: portal.NewKeeper("push key", keys, n.random), Client: ways.client, Contact: r.contact})
+	return push.New(push.Options{Sealer: portal.NewKeeper("push key", keys, n.random), Client: n.ways(r).client, Contact: r.contact})
+}
+
+// ways are the node's to what people of tenants have named.
+func (n *node) ways(r *reach) *guardedWays { return &guardedWays{networks: r.networks, log: n.log} }
+
+// webhooks reaches the servers that webhooks tell, for a node that serves; nil for any other.
+func (n *node) webhooks(r *reach) ubl.WebhookSender {
+	if r == nil {
+		return nil
+	}
+	keys := func() [][]byte {
+		if n.key.Load() == nil {
+			return nil
+		}
+		return n.derived("webhook")()
+	}
+	return webhook.New(webhook.Options{Sealer: portal.NewKeeper("webhook secret", keys, n.random), Client: n.ways(r).client, Random: n.random})
 }
 
 // guardedWays are ways to what people of tenants have named, one for each set of networks.

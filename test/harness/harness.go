@@ -86,6 +86,8 @@ type Options struct {
 	Unsearched bool
 	// Push reaches browsers; nil reaches none.
 	Push ubl.Pusher
+	// Webhooks reaches the servers that webhooks tell; nil reaches none.
+	Webhooks ubl.WebhookSender
 	// Servers asks tools' servers; nil asks none.
 	Servers ubl.Syncer
 	// Now is the time of the house instead of its Clock, where that must go on.
@@ -135,7 +137,7 @@ func (h *House) start() {
 	if h.opts.Now != nil {
 		now = h.opts.Now
 	}
-	all := families.All.In(families.World{Store: store, Search: searcher, Kinds: append(ubl.Kinds(), h.opts.Kinds...), Quota: h.opts.Quota, Push: h.opts.Push, Servers: h.opts.Servers})
+	all := families.All.In(families.World{Store: store, Search: searcher, Kinds: append(ubl.Kinds(), h.opts.Kinds...), Quota: h.opts.Quota, Push: h.opts.Push, Webhooks: h.opts.Webhooks, Servers: h.opts.Servers})
 	if searcher == nil {
 		all = slices.DeleteFunc(all, func(f actors.Family) bool { return f.Name == "documents" || f.Name == "messages" })
 	}

@@ -1,0 +1,78 @@
+// Package webhooks is the Webhooks family: one actor a tenant, which has other servers told of what
+// happens in rooms, as Standard Webhooks says.
+//
+// # Data
+//
+// One actor holds all webhooks of a tenant, since their number is bounded by tenant, lists are of
+// them all, and one follower of the ledger decides for each act which of them tell of it. A room
+// can't hold them: a webhook may be of several. A person can't: owners see and end those of others.
+//
+// Its [State] is derived: events applied in order. It needs no founding. Stored, in the tenant's
+// group, numbers as 8 bytes big-endian:
+//
+//	W tail|webhooks 0 n   event n (JSON)
+//	e tail|webhooks       counter of events
+//	i 3 tail|webhooks     how far it has followed the ledger ([actors.Follow])
+//	i 4 tail|webhooks     snapshot of the State ([actors.Snapshots])
+//	k                     idempotency keys ([actors.Keys])
+//
+// The ledger is read by all members of a tenant. So an act says which webhook it is about and no
+// more; what a maker sets has a salted commitment besides, to the record that the act answers
+// without its salt and secret. Secrets are stored sealed. Only two answers show one: that of the act
+// which made it, and that of a rotation; so do retries of these under the same key.
+//
+// # The way of a delivery
+//
+//	messenger.send    an act that puts an entry into a room is durable; nobody waits for what follows
+//	Decide            follows the ledger: each webhook that tells of such entries in that room intends
+//	                  webhook.deliver, in one commit with the cursor, so once for each entry
+//	Send              is the maker still a member, may they read the entry, and what does it say now?
+//	                  Then it is signed and posted, behind the portal's guard of addresses
+//	webhook.deliver   the effect, with what came of it
+//
+// The text is read when it is sent, as the maker. So nothing is told that was taken back, has
+// expired, or is no longer the maker's to see.
+//
+// # Order
+//
+// Entries of a room are intended in order. Attempts are made at the same time, and what fails comes
+// later: receivers sort by room_seq. The header webhook-id is the same at every attempt and when a
+// maker sends a delivery again, so receivers drop what they have had: it is told at least once.
+//
+// # What fails
+//
+//   - Any answer but 2xx is a failure, as are no answer in 10 s and a redirect. It is tried again with
+//     growing pauses, 17 times in about a day. Then the delivery has failed, and the maker may
+//     send it again while it is among the newest 50.
+//   - 410 pauses the webhook at once, three days in which every delivery failed do, and so do 1,000
+//     that wait. The maker is reminded, at the message that couldn't be told.
+//   - A maker who is no member any more: nothing is sent, and the webhook is paused.
+//   - A node that is gone between the post and its effect: it is posted again under its id.
+package webhooks
+
+import (
+	"encoding/binary"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// refEvent is the kind of idempotency keys.
+const refEvent = 'W'
+
+func eventKey(local string, n int64) []byte {
+	return binary.BigEndian.AppendUint64(append([]byte{'W'}, local+"\x00"...), uint64(n))
+}
+
+func place(name ubl.Name) actors.Place {
+	local := name.Local()
+	return actors.Place{Key: func(n int64) []byte { return eventKey(local, n) }, Counter: []byte("e" + local), Ref: refEvent}
+}
+
+// runs are the actor's runs of keys.
+func runs() []ubl.Numbers {
+	return []ubl.Numbers{{Space: 'W', Counter: "e", Named: true, FromOne: true, Fixed: true}}
+}
+
+// counted is what of its records counts as stored: events.
+func counted() []ubl.Content { return []ubl.Content{{Space: 'W'}} }

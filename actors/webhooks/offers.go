@@ -1,0 +1,95 @@
+package webhooks
+
+import (
+	"ubl"
+	"ubl/offer"
+)
+
+// What the operations take.
+type (
+	nothing struct{}
+
+	createInput struct {
+		Name   string          `json:"name" minLength:"1" maxLength:"100" example:"Build server"`
+		URL    string          `json:"url" minLength:"1" maxLength:"2048" example:"https://hooks.example/ubl" doc:"Where events are posted: https, or http in a private network that the operator allows."`
+		Events []ubl.EntryType `json:"events,omitempty" maxItems:"9" doc:"Types of entries: message, edit, reaction, redaction, pin, membership, proposal, room, call. Empty is message."`
+		Rooms  []ubl.RoomID    `json:"rooms,omitempty" maxItems:"50" doc:"Rooms of which it tells. Empty is every room you are in, but direct messages: for owners of the organisation."`
+	}
+	updateInput struct {
+		WebhookID string           `json:"webhook_id" pattern:"^wh:[0-9a-f]{20}$" example:"wh:00112233445566778899"`
+		Name      *string          `json:"name,omitempty" minLength:"1" maxLength:"100"`
+		URL       *string          `json:"url,omitempty" minLength:"1" maxLength:"2048"`
+		Events    *[]ubl.EntryType `json:"events,omitempty" maxItems:"9" doc:"All of them."`
+		Rooms     *[]ubl.RoomID    `json:"rooms,omitempty" maxItems:"50" doc:"All of them."`
+		Paused    *bool            `json:"paused,omitempty" doc:"true: it tells nothing. false: it tells again, after it was paused."`
+	}
+	hookRef struct {
+		WebhookID string `json:"webhook_id" pattern:"^wh:[0-9a-f]{20}$" example:"wh:00112233445566778899"`
+	}
+	deliveryRef struct {
+		WebhookID  string `json:"webhook_id" pattern:"^wh:[0-9a-f]{20}$" example:"wh:00112233445566778899"`
+		DeliveryID string `json:"delivery_id" pattern:"^msg_[0-9a-f]{20}$" example:"msg_00112233445566778899"`
+	}
+)
+
+func at(req ubl.Request) ubl.Name { return ubl.WebhooksName(req.Who.TenantID) }
+
+// offers are the operations over REST and MCP.
+var offers = []offer.Operation{
+	offer.Of[nothing, ubl.WebhookList](offer.Operation{
+		Method: "GET", Path: "/webhooks", Tool: "webhook.list", Summary: "List webhooks, and how their deliveries fare",
+		More: "Lists your webhooks: where they post, of what, whether they are paused or failing, and the newest delivery. Owners of the organisation see those of all. For single deliveries use webhook.deliveries. For people alone.",
+	}, func(req ubl.Request, _ nothing) (ubl.Name, ubl.Command) {
+		return at(req), ubl.ListWebhooks{Who: req.Who}
+	}),
+	offer.Of[createInput, ubl.Webhook](offer.Operation{
+		Method: "POST", Path: "/webhooks", Tool: string(didCreate), Counts: ubl.Creations, Creates: true, Location: "/webhooks", Sensitive: true,
+		Summary: "Make a webhook: post what happens in rooms to a URL",
+		More:    "Has another server told of new messages and other entries, signed by Standard Webhooks. Its secret is told in this answer only. You see what you may read told, and no direct messages. To post into a room from outside use token.create. Owners of the rooms or the organisation, who are people.",
+	}, func(req ubl.Request, in createInput) (ubl.Name, ubl.Command) {
+		return at(req), ubl.AddWebhook{Request: req, Name: in.Name, URL: in.URL, Events: in.Events, Rooms: in.Rooms}
+	}),
+	offer.Of[updateInput, ubl.Webhook](offer.Operation{
+		Method: "PATCH", Path: "/webhooks/{webhookId}", Tool: string(didUpdate), Counts: ubl.Sends, Sensitive: true, Summary: "Change a webhook, pause it, or resume it",
+		More: "Changes where one of your webhooks posts, of which events and rooms, or has it pause or tell again. What isn't given stays. For another secret use webhook.rotate. Its maker alone; answers what it is now.",
+	}, func(req ubl.Request, in updateInput) (ubl.Name, ubl.Command) {
+		patch := ubl.WebhookPatch{Name: in.Name, URL: in.URL, Paused: in.Paused}
+		if in.Events != nil {
+			patch.Events = &ubl.EntryTypeList{Types: *in.Events}
+		}
+		if in.Rooms != nil {
+			patch.Rooms = &ubl.RoomList{Rooms: *in.Rooms}
+		}
+		return at(req), ubl.UpdateWebhook{Request: req, WebhookID: in.WebhookID, Patch: patch}
+	}),
+	offer.Of[hookRef, ubl.Webhook](offer.Operation{
+		Method: "DELETE", Path: "/webhooks/{webhookId}", Tool: string(didRemove), Counts: ubl.Sends, Destroys: true, Summary: "Remove a webhook",
+		More: "Ends a webhook: nothing more is posted, nor what waits. To have it rest a while use webhook.update. Its maker, and owners of the organisation.",
+	}, func(req ubl.Request, in hookRef) (ubl.Name, ubl.Command) {
+		return at(req), ubl.RemoveWebhook{Request: req, WebhookID: in.WebhookID}
+	}),
+	offer.Of[hookRef, ubl.Webhook](offer.Operation{
+		Method: "POST", Path: "/webhooks/{webhookId}/rotate", Tool: string(didRotate), Counts: ubl.Creations, Sensitive: true, Summary: "Replace a webhook's secret",
+		More: "Gives a webhook another secret, told in this answer only. The one before signs, too, for 24 hours; one before that ends at once. Use it when a secret leaked. Its maker alone.",
+	}, func(req ubl.Request, in hookRef) (ubl.Name, ubl.Command) {
+		return at(req), ubl.RotateWebhook{Request: req, WebhookID: in.WebhookID}
+	}),
+	offer.Of[hookRef, ubl.WebhookDelivery](offer.Operation{
+		Method: "POST", Path: "/webhooks/{webhookId}/test", Tool: string(didTest), Counts: ubl.Sends, Summary: "Try a webhook",
+		More: "Posts an event of type webhook.test, which tells of nothing, even while the webhook is paused. What came of it is in webhook.deliveries a moment later. Its maker alone.",
+	}, func(req ubl.Request, in hookRef) (ubl.Name, ubl.Command) {
+		return at(req), ubl.TestWebhook{Request: req, WebhookID: in.WebhookID}
+	}),
+	offer.Of[hookRef, ubl.DeliveryList](offer.Operation{
+		Method: "GET", Path: "/webhooks/{webhookId}/deliveries", Tool: "webhook.deliveries", Summary: "List the newest deliveries of a webhook",
+		More: "Lists the newest 50 deliveries of a webhook: what was told, what the other server answered, and why one failed. To send one again use webhook.redeliver. Its maker, and owners of the organisation.",
+	}, func(req ubl.Request, in hookRef) (ubl.Name, ubl.Command) {
+		return at(req), ubl.ListDeliveries{Who: req.Who, WebhookID: in.WebhookID}
+	}),
+	offer.Of[deliveryRef, ubl.WebhookDelivery](offer.Operation{
+		Method: "POST", Path: "/webhooks/{webhookId}/deliveries/{deliveryId}", Tool: string(didRedeliver), Counts: ubl.Sends, Summary: "Send a delivery of a webhook again",
+		More: "Posts one of the newest deliveries again, under the same webhook-id, as after the other server was mended. The ids are in webhook.deliveries; to try without an event use webhook.test. Its maker alone.",
+	}, func(req ubl.Request, in deliveryRef) (ubl.Name, ubl.Command) {
+		return at(req), ubl.Redeliver{Request: req, WebhookID: in.WebhookID, DeliveryID: in.DeliveryID}
+	}),
+}
