@@ -93,9 +93,9 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
   };
   const later = () => {
     const said = text.trim();
-    if (said === '' || left < 0) return t('later.none');
-    if (files.length > 0) return t('later.files');
-    if (parts?.commandIn(said)) return t('later.command');
+    if (said === '' || left < 0) return 'none' as const;
+    if (files.length > 0) return 'files' as const;
+    if (parts?.commandIn(said)) return 'command' as const;
     return { text: parts?.unescaped(said) ?? said, mentions: parts?.mentioned(said, chosen) ?? [] };
   };
   const onKeyDown = (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => {

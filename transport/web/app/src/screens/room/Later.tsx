@@ -21,7 +21,7 @@ export interface Written {
 export interface Props {
   talk: Talk;
   // take is what is written, or says why it can't be sent later.
-  take: () => Written | string;
+  take: () => Written | 'none' | 'files' | 'command';
   // onDone empties the field.
   onDone: () => void;
 }
@@ -40,7 +40,7 @@ export function useLater({ talk, take, onDone }: Props) {
   };
   const ready = (then: (written: Written) => void) => () => {
     const written = take();
-    if (typeof written === 'string') failed(new Error(written));
+    if (typeof written === 'string') failed(new Error(t(`later.${written}`)));
     else then(written);
   };
   return {
