@@ -9,7 +9,7 @@ import { t } from '../../words';
 import { schedule, type Plan } from '../scheduled/api';
 import { PlanDialog } from '../scheduled/Plan';
 import { local, said, zone } from '../scheduled/when';
-import { monday, tomorrow } from '../settings/times';
+import { monday, mondayIsTomorrow, tomorrow } from '../settings/times';
 import type { Talk } from './talk';
 
 // Written is the message as it would be sent now.
@@ -56,7 +56,7 @@ export function Later(props: Props) {
   const now = new Date();
   const items: MenuItem[] = [
     preset(tomorrow(now)),
-    preset(monday(now)),
+    ...(mondayIsTomorrow(now) ? [] : [preset(monday(now))]),
     { label: t('scheduled.other'), icon: 'edit', onSelect: ask },
     { label: t('scheduled.title'), icon: 'document', onSelect: () => go(list) },
   ];

@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/Dialog';
 import { Choice, Field, Select } from '../../ui/Field';
 import { useAct } from '../../ui/useAct';
 import { t } from '../../words';
-import { monday, tomorrow } from '../settings/times';
+import { monday, mondayIsTomorrow, tomorrow } from '../settings/times';
 import type { Plan } from './api';
 import { local, repeatOf, repeats, ruleOf, said, zone, type Repeat } from './when';
 
@@ -39,7 +39,7 @@ export function PlanDialog({ title, action, was, onSave, onClose }: Props) {
   };
   const options: { value: When; label: string }[] = [
     { value: 'tomorrow', label: said(tomorrow(now).toISOString(), now) },
-    { value: 'monday', label: said(monday(now).toISOString(), now) },
+    ...(mondayIsTomorrow(now) ? [] : [{ value: 'monday' as const, label: said(monday(now).toISOString(), now) }]),
     { value: 'other', label: t('remind.other') },
   ];
   return (
