@@ -4,8 +4,9 @@ import { Failed } from './Empty';
 import { Spinner } from './Spinner';
 import { more, t } from '../words';
 
-// lazy is a component whose code is fetched when it is first shown.
-export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+// lazy is a component whose code is fetched when it is first shown. A quiet one shows nothing until then, and
+// nothing where it can't be fetched.
+export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>, quiet = false): ComponentType<P> {
   let loaded: ComponentType<P> | undefined;
   return function Lazy(props: P) {
     const [problem, setProblem] = useState<unknown>();
@@ -27,7 +28,8 @@ export function lazy<P extends object>(load: () => Promise<{ default: ComponentT
       setAsked(true);
       void fetchIt();
     }
-    if (!problem) return <Spinner />;
+    if (!problem && !quiet) return <Spinner />;
+    if (quiet) return null;
     // A failed import stays failed until the page is loaded anew.
     return <Failed problem={problem} onRetry={() => location.reload()} />;
   };

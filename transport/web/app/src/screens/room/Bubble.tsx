@@ -23,6 +23,7 @@ import { whoIs, wordsOf, type Who } from './who';
 import { t } from '../../words';
 
 const Attached = lazy(() => import('./files/Attached'));
+const Previews = lazy(() => import('./Preview'), true);
 
 interface Props {
   item: Item;
@@ -84,6 +85,7 @@ export function Bubble({ item, talk, first, last }: Props) {
           {!gone && (message?.attachments?.length || outgoing?.files) && (
             <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />
           )}
+          {!gone && message?.type === 'text' && /https?:/.test(text) && <Previews message={message} talk={talk} />}
           <p class="meta">
             {message?.pinned && <Icon name="pin" size={14} />}
             {message?.pinned && <span class="hidden">{t('talk.pinned')}</span>}
