@@ -146,6 +146,7 @@ func (a *API) messageRoutes() {
 		more: "Each page is oldest first; next_cursor reads the page before and is null at the beginning. Messages name their sender by id; senders tells what to call them. " +
 			"Entries of other types have numbers of their own, which are left out here.", also: notIn}, jsonType[0], a.history)
 	a.entryRoutes()
+	a.previewRoutes()
 }
 
 func (a *API) entryRoutes() {

@@ -24,6 +24,7 @@ import { whyNot } from './whyNot';
 import { t } from '../../words';
 
 const Attached = lazy(() => import('./files/Attached'));
+const Previews = lazy(() => import('./Preview'), true);
 const ReadBy = lazy(() => import('./ReadBy'), true);
 
 // few is in how many people's rooms one sees who has read.
@@ -90,6 +91,7 @@ export function Bubble({ item, talk, first, last, own }: Props) {
           {!gone && (message?.attachments?.length || outgoing?.files) && (
             <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />
           )}
+          {!gone && message?.type === 'text' && /https?:/.test(text) && <Previews message={message} talk={talk} />}
           <p class="meta">
             {message?.pinned && <Icon name="pin" size={14} />}
             {message?.pinned && <span class="hidden">{t('talk.pinned')}</span>}
