@@ -404,7 +404,7 @@ func (zeros) Read(b []byte) (int, error) {
 func newServer(t testing.TB, offers ...offer.Operation) *server {
 	s := &server{actors: &actors{t: t, atoms: chain(2)}}
 	s.openFiles(t)
-	s.api = New(Options{Asker: s.actors, Uploads: known{s.uploads, s.actors}, Blobs: s.folder, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Version: "1.2.3", Random: zeros{}, Now: func() time.Time { return now.Std() },
+	s.api = New(Options{Asker: s.actors, Uploads: known{s.uploads, s.actors}, Blobs: s.folder, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Previews: onePreview{}, Version: "1.2.3", Random: zeros{}, Now: func() time.Time { return now.Std() },
 		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil },
 		NewInvitation:   drawInvitation,
 		Domains:         map[string]ubl.TenantID{"acme.example": "t:acme.com", "given.example": "t:else"}, DNS: nameserver{}, Offers: offers})
