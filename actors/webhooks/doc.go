@@ -11,6 +11,7 @@
 // group, numbers as 8 bytes big-endian:
 //
 //	W tail|webhooks 0 n   event n (JSON)
+//	X webhook             one that isn't paused (a version byte): without any, no ledger is read
 //	e tail|webhooks       counter of events
 //	i 3 tail|webhooks     how far it has followed the ledger ([actors.Follow])
 //	i 4 tail|webhooks     snapshot of the State ([actors.Snapshots])
@@ -67,6 +68,33 @@ func eventKey(local string, n int64) []byte {
 func place(name ubl.Name) actors.Place {
 	local := name.Local()
 	return actors.Place{Key: func(n int64) []byte { return eventKey(local, n) }, Counter: []byte("e" + local), Ref: refEvent}
+}
+
+// activeVersion of the value of an active webhook's key.
+const activeVersion = 1
+
+func activeKey(id string) []byte { return append([]byte{'X'}, id...) }
+
+// index is which webhooks tell, for [anyActive].
+func index(_ *State, e event, _ *actors.Act) []actors.Record {
+	w := e.Webhook
+	if w == nil {
+		return nil
+	}
+	r := actors.Record{Key: activeKey(w.WebhookID)}
+	if w.Paused == nil && !e.Gone {
+		r.Value = []byte{activeVersion}
+	}
+	return []actors.Record{r}
+}
+
+// anyActive reports whether a webhook tells, so that the ledger is to be read.
+func anyActive(snap ubl.Snapshot) (found bool, err error) {
+	err = snap.Ascend([]byte{'X'}, []byte{'X' + 1}, func(_, _ []byte) bool {
+		found = true
+		return false
+	})
+	return found, err
 }
 
 // runs are the actor's runs of keys.

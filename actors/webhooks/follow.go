@@ -33,7 +33,8 @@ func follow() *actors.Follow {
 			ubl.DidRoomLeave, ubl.DidRoomDescribe, ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw, ubl.DidAgreementEnd,
 			ubl.DidAgreementHeir,
 		},
-		Subject: func(e actors.Entry) string { return cmp.Or(e.Pointer("room_id"), "") },
+		Subject: func(e actors.Entry) string { return e.Pointer("room_id") },
+		Wanted:  anyActive,
 	}
 }
 

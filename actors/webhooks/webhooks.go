@@ -30,7 +30,7 @@ func Family(read ubl.Reader, sender ubl.WebhookSender) actors.Family {
 
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
-		Name: "webhooks", Version: eventVersion, Spaces: "W", Place: place, Empty: newState, Apply: (*State).apply,
+		Name: "webhooks", Version: eventVersion, Spaces: "WX", Place: place, Index: index, Empty: newState, Apply: (*State).apply,
 		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.Tenant) },
 		Stands:   func(s *State, p actors.Proposal) error { return s.stands(p.Who) },
 		Pointers: func(s *State) ubl.Fields { return ubl.Fields{ubl.Str("agreement_id", ubl.TenantAgreement(s.Tenant))} },

@@ -1,0 +1,49 @@
+package webhooks_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"ubl"
+	"ubl/actors/webhooks"
+	"ubl/test/harness"
+)
+
+// sender answers every post with a status, and seals nothing.
+type sender struct{ status int }
+
+func (*sender) NewSecret(ubl.Name) ([]byte, error)               { return []byte("whsec_AAAA"), nil }
+func (*sender) Reveal(_ ubl.Name, sealed []byte) (string, error) { return string(sealed), nil }
+func (*sender) Check(string) error                               { return nil }
+func (s *sender) Deliver(context.Context, ubl.Name, string, [][]byte, ubl.WebhookMessage) (int, error) {
+	return s.status, nil
+}
+
+// TestAnsweredAgain: each command of the family's table is answered from memory as a retry is,
+// while the actor is in memory and after it was loaded.
+func TestAnsweredAgain(t *testing.T) {
+	h := harness.Open(t, harness.Options{Webhooks: &sender{http.StatusOK}})
+	ana := harness.User("ana@example.com")
+	h.Enter(ana)
+	at := ubl.WebhooksName(ana.TenantID)
+	again := &harness.Again{House: h}
+	hook := again.Ask(at, ubl.AddWebhook{
+		Request: h.Request(ana), Name: "Build", URL: "https://hooks.example/1", Events: []ubl.EntryType{ubl.EntryMessage}, Rooms: []ubl.RoomID{ubl.GeneralRoom},
+	}).(*ubl.Webhook)
+	if hook.Secret == "" {
+		t.Error("the secret isn't told")
+	}
+	name, url, yes := "Deploy", "https://hooks.example/2", false
+	again.Ask(at, ubl.UpdateWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID, Patch: ubl.WebhookPatch{
+		Name: &name, URL: &url, Paused: &yes, Events: &ubl.EntryTypeList{Types: []ubl.EntryType{ubl.EntryEdit}}, Rooms: &ubl.RoomList{},
+	}})
+	again.Ask(at, ubl.RotateWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID})
+	d := again.Ask(at, ubl.TestWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID}).(*ubl.WebhookDelivery)
+	h.Alarms()
+	again.Ask(at, ubl.Redeliver{Request: h.Request(ana), WebhookID: hook.WebhookID, DeliveryID: d.DeliveryID})
+	h.Alarms()
+	again.Ask(at, ubl.RemoveWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID})
+	again.End(webhooks.Changing())
+	h.VerifyLedger(ana.TenantID)
+}

@@ -1,0 +1,21 @@
+package webhooks
+
+import (
+	"context"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// Changing is how many commands change a tenant's webhooks.
+func Changing() int { return len(kind().Rules) }
+
+// Opening opens webhooks with a way outside.
+func Opening(sender ubl.WebhookSender) func(context.Context, ubl.Reader, actors.Env) (*Webhooks, error) {
+	return func(ctx context.Context, read ubl.Reader, env actors.Env) (*Webhooks, error) {
+		return load(ctx, kind(), read, sender, env)
+	}
+}
+
+// Snapshot is the state, as it is stored.
+func (x *Webhooks) Snapshot() string { return string(x.State.encode()) }

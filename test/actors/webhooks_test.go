@@ -1,0 +1,199 @@
+package actors_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"ubl"
+	"ubl/portal"
+	"ubl/test/harness"
+	"ubl/test/poll"
+	"ubl/webhook"
+)
+
+// post is what a server was told.
+type post struct {
+	header http.Header
+	body   []byte
+}
+
+// told is a tenant of two, with a server that notes what it is told and answers as it is set to.
+type told struct {
+	*harness.House
+	t        *testing.T
+	server   *httptest.Server
+	ana, bob ubl.Identity
+	at       ubl.Name
+
+	mu     sync.Mutex
+	posts  []post
+	status int
+}
+
+func openTold(t *testing.T, o harness.Options) *told {
+	w := &told{t: t, status: http.StatusNoContent, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+	w.server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.posts = append(w.posts, post{r.Header.Clone(), body})
+		rw.WriteHeader(w.status)
+	}))
+	t.Cleanup(w.server.Close)
+	key := []byte(strings.Repeat("k", 32))
+	o.Webhooks = webhook.New(webhook.Options{
+		Sealer: portal.NewKeeper("webhook secret", func() [][]byte { return [][]byte{key} }, rand.Reader),
+		Client: func(ubl.TenantID) *http.Client { return w.server.Client() }, Random: rand.Reader,
+	})
+	w.House = harness.Open(t, o)
+	w.Enter(w.ana)
+	w.Enter(w.bob)
+	w.at = ubl.WebhooksName(w.ana.TenantID)
+	return w
+}
+
+func (w *told) add() *ubl.Webhook {
+	w.t.Helper()
+	return harness.Must[*ubl.Webhook](w.House, w.at, ubl.AddWebhook{
+		Request: w.Request(w.ana), Name: "Build", URL: w.server.URL, Rooms: []ubl.RoomID{ubl.GeneralRoom},
+	})
+}
+
+func (w *told) say(text string) {
+	w.t.Helper()
+	harness.Must[*ubl.Sent](w.House, ubl.RoomName(w.ana.TenantID, ubl.GeneralRoom), ubl.SendMessage{Request: w.Request(w.bob), Text: text})
+}
+
+func (w *told) answer(status int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.status = status
+}
+
+func (w *told) all() []post {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]post{}, w.posts...)
+}
+
+// ended waits until the newest delivery has come to a state.
+func (w *told) ended(id string, state ubl.DeliveryState) (d ubl.WebhookDelivery) {
+	w.t.Helper()
+	poll.Until(w.t, "a delivery is "+string(state), func() bool {
+		w.Alarms()
+		list := harness.Must[*ubl.DeliveryList](w.House, w.at, ubl.ListDeliveries{Who: w.ana, WebhookID: id})
+		if len(list.Deliveries) > 0 {
+			d = list.Deliveries[0]
+		}
+		return d.State == state
+	})
+	return d
+}
+
+// TestWebhookTells: a message of another member arrives, signed so that the standard's verifier
+// takes it, with its text as the maker reads it. A message before the webhook isn't told.
+func TestWebhookTells(t *testing.T) {
+	w := openTold(t, harness.Options{})
+	w.say("before")
+	hook := w.add()
+	w.say("the build is green")
+	d := w.ended(hook.WebhookID, ubl.DeliveryDelivered)
+	posts := w.all()
+	if len(posts) != 1 || d.Attempts != 1 || d.Status != http.StatusNoContent {
+		t.Fatalf("%d posts, %+v", len(posts), d)
+	}
+	verifier, err := standardwebhooks.NewWebhook(hook.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifier.Verify(posts[0].body, posts[0].header); !strings.Contains(string(posts[0].body), "the build is green") || err != nil && !strings.Contains(err.Error(), "timestamp") {
+		t.Errorf("told %s: %v", posts[0].body, err)
+	}
+	var p struct{ Type string }
+	if err := json.Unmarshal(posts[0].body, &p); err != nil || p.Type != "entry.message" {
+		t.Errorf("its type is %q, %v", p.Type, err)
+	}
+	w.VerifyLedger(w.ana.TenantID)
+}
+
+// TestWebhookTriesAgain: what failed is posted again under the same id, until it is taken; so is
+// what its maker sends again.
+func TestWebhookTriesAgain(t *testing.T) {
+	w := openTold(t, harness.Options{})
+	hook := w.add()
+	w.answer(http.StatusInternalServerError)
+	w.say("hello")
+	poll.Until(t, "it is posted twice", func() bool {
+		w.Clock.Add(time.Minute)
+		w.Alarms()
+		return len(w.all()) >= 2
+	})
+	w.answer(http.StatusOK)
+	var d ubl.WebhookDelivery
+	poll.Until(t, "it is taken", func() bool {
+		w.Clock.Add(time.Minute)
+		w.Alarms()
+		d = harness.Must[*ubl.DeliveryList](w.House, w.at, ubl.ListDeliveries{Who: w.ana, WebhookID: hook.WebhookID}).Deliveries[0]
+		return d.State == ubl.DeliveryDelivered
+	})
+	harness.Must[*ubl.WebhookDelivery](w.House, w.at, ubl.Redeliver{Request: w.Request(w.ana), WebhookID: hook.WebhookID, DeliveryID: d.DeliveryID})
+	before := len(w.all())
+	poll.Until(t, "it is sent again", func() bool { w.Alarms(); return len(w.all()) > before })
+	for i, p := range w.all() {
+		if got := p.header.Get("webhook-id"); got != d.DeliveryID {
+			t.Errorf("post %d has the id %q, want %q", i, got, d.DeliveryID)
+		}
+	}
+}
+
+// TestWebhookGone: 410 ends it at the first answer, and no message after it is told.
+func TestWebhookGone(t *testing.T) {
+	w := openTold(t, harness.Options{})
+	hook := w.add()
+	w.answer(http.StatusGone)
+	w.say("one")
+	if d := w.ended(hook.WebhookID, ubl.DeliveryFailed); d.Attempts != 1 {
+		t.Errorf("it ended %+v", d)
+	}
+	list := harness.Must[*ubl.WebhookList](w.House, w.at, ubl.ListWebhooks{Who: w.ana})
+	if len(list.Webhooks) != 1 || list.Webhooks[0].Paused == nil || list.Webhooks[0].Paused.Reason != ubl.PausedByGone || list.Webhooks[0].Secret != "" {
+		t.Errorf("it is %+v", list.Webhooks)
+	}
+}
+
+// TestWebhooksAreTheirMakers: no other member changes one or sees its deliveries, who owns no room
+// makes none for it, and people of another tenant know of none.
+func TestWebhooksAreTheirMakers(t *testing.T) {
+	w := openTold(t, harness.Options{})
+	hook := w.add()
+	eve := harness.User("eve@other.com")
+	w.Enter(eve)
+	for _, who := range []ubl.Identity{w.bob, eve} {
+		for _, cmd := range []ubl.Command{
+			ubl.RotateWebhook{Request: w.Request(who), WebhookID: hook.WebhookID},
+			ubl.TestWebhook{Request: w.Request(who), WebhookID: hook.WebhookID},
+			ubl.RemoveWebhook{Request: w.Request(who), WebhookID: hook.WebhookID},
+			ubl.ListDeliveries{Who: who, WebhookID: hook.WebhookID},
+			ubl.AddWebhook{Request: w.Request(who), Name: "x", URL: w.server.URL, Rooms: []ubl.RoomID{ubl.GeneralRoom}},
+		} {
+			if _, err := w.Ask(t.Context(), w.at, cmd); ubl.CodeOf(err) != ubl.CodeForbidden && ubl.CodeOf(err) != ubl.CodeNotFound {
+				t.Errorf("%s asks %T: %v", who.Email, cmd, err)
+			}
+		}
+	}
+	if list := harness.Must[*ubl.WebhookList](w.House, ubl.WebhooksName(eve.TenantID), ubl.ListWebhooks{Who: eve}); len(list.Webhooks) > 0 {
+		t.Errorf("another tenant sees %+v", list.Webhooks)
+	}
+	if len(w.all()) > 0 {
+		t.Error("something was told")
+	}
+}
