@@ -76,7 +76,7 @@ var bodies = map[string]string{
 // places fills a path's parameters with good values.
 var places = strings.NewReplacer("{roomId}", "r:general", "{entryId}", string(saidID), "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
 	"{seq}", "1", "{clientId}", "c1", "{invitationId}", "i:1", "{domain}", "corp.example", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
-	"{fileId}", "f:1", "{uploadId}", string(uploadID),
+	"{fileId}", "f:1", "{number}", "0", "{uploadId}", string(uploadID),
 	"{containerId}", "k:cash", "{kind}", "case", "{serverId}", "weather", "{tool}", "weather.forecast")
 
 // elsewhere are paths that the OpenAPI document has and other packages serve,

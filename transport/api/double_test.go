@@ -247,6 +247,9 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 	case ubl.ReadThread:
 		next := int64(43)
 		return &ubl.ThreadPage{Root: s.entries(ubl.ReadHistory{}).Entries[0], Entries: s.entries(ubl.ReadHistory{}).Entries[1:], Replies: 7, NextCursor: &next}, nil
+	case ubl.ListPins:
+		next := int64(42)
+		return &ubl.PinPage{Entries: s.entries(ubl.ReadHistory{}).Entries[:1], NextCursor: &next}, nil
 	case ubl.SearchMessages:
 		return &ubl.MessageHits{Next: "WyJuZXdlc3QiLCIwIl0", Receipt: receipt, Salt: ubl.Salt{1}, Hits: []*ubl.MessageHit{{
 			AuthorID: "u:ana", EntryID: saidID, RoomName: "general", Score: 1420, SentAt: now, Snippet: "The plan <b>",
@@ -401,7 +404,7 @@ func (zeros) Read(b []byte) (int, error) {
 func newServer(t testing.TB, offers ...offer.Operation) *server {
 	s := &server{actors: &actors{t: t, atoms: chain(2)}}
 	s.openFiles(t)
-	s.api = New(Options{Asker: s.actors, Uploads: known{s.uploads, s.actors}, Blobs: s.folder, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Version: "1.2.3", Random: zeros{}, Now: func() time.Time { return now.Std() },
+	s.api = New(Options{Asker: s.actors, Uploads: known{s.uploads, s.actors}, Blobs: s.folder, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Previews: onePreview{}, Version: "1.2.3", Random: zeros{}, Now: func() time.Time { return now.Std() },
 		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil },
 		NewInvitation:   drawInvitation,
 		Domains:         map[string]ubl.TenantID{"acme.example": "t:acme.com", "given.example": "t:else"}, DNS: nameserver{}, Offers: offers})

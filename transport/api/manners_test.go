@@ -26,7 +26,7 @@ var listed = map[string]string{
 	"list-service-tokens": "service_tokens", "list-tokens": "tokens", "list-passkeys": "passkeys", "list-dead-letters": "dead_letters",
 	"list-kinds": "kinds", "list-containers": "containers", "list-workspaces": "workspaces", "list-documents": "documents",
 	"list-versions": "versions", "search-documents": "documents", "list-files": "files", "list-servers": "servers", "list-tools": "tools", "read-portal-log": "calls",
-	"read-history": "messages", "read-entries": "entries", "read-atoms": "atoms", "read-thread": "entries", "list-room-files": "files", "list-readers": "readers", "search-messages": "hits",
+	"read-history": "messages", "read-entries": "entries", "read-atoms": "atoms", "read-thread": "entries", "list-pins": "entries", "list-room-files": "files", "list-readers": "readers", "search-messages": "hits",
 }
 
 // unpaged are lists that don't come page by page, and why.
@@ -35,6 +35,7 @@ var unpaged = map[string]string{
 	"get-agreement": "its pages are of the history",
 	"get-cluster":   "the nodes of one cluster",
 	"get-container": "one container",
+	"list-previews": "three at most",
 }
 
 // TestListsHavePages: each operation that reads and answers a list takes limit and cursor, and
