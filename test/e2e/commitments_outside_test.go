@@ -99,12 +99,13 @@ func (w *committing) byThemselves() {
 
 // withAgents makes an agent by a token and gives it another mandate, and has a client connect one.
 // Each mandate is read while it counts.
-func (w *committing) withAgents(n *node) {
+func (w *committing) withAgents(n *node, link string) {
 	made := w.ask("POST", "/api/service-tokens", `{"name":"agent","mandate":{"tools":["messenger.*"],"places":["r:general"]}}`)
 	w.ask("PUT", "/api/service-tokens/"+w.id(made, "client_id")+"/mandate", `{"tools":["messenger.send"],"read_only":true}`)
-	p, err := consent.SignIn(w.t.Context(), n.signInLink(w.t))
+	p, err := consent.SignIn(w.t.Context(), link)
 	must(w.t, err)
 	must(w.t, says(w.t, connect(w.t, "http://"+n.addr+"/mcp", goClient(w.t, p, false)), "hello"))
+	w.ask("GET", "/api/rooms/r:general/entries?limit=200", "") // it came in, and spoke
 	var list struct {
 		Tokens []struct {
 			Client string

@@ -94,13 +94,14 @@ func TestCommitmentsOpen(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "ubl.yaml")
 	must(t, os.WriteFile(config, []byte("gateway: {providers: [{name: local, url: "+model.URL+"/v1, models: {\"*\": local}}]}\n"), 0o600))
 	n := newNode(t, "--config", config)
+	link := n.signInLink(t) // while it is in the end of the log
 	w := &committing{t: t, a: n.bearer("the owner", n.token("owner@localhost")), reader: &reader{t: t, known: map[string]bool{}}}
 	w.inRooms()
 	w.inWorkspaces()
 	w.outside(tools)
 	w.withModels()
 	w.byThemselves()
-	w.withAgents(n)
+	w.withAgents(n, link)
 
 	export := n.exported(t, strings.TrimPrefix(w.a.headers["Authorization"], "Bearer "))
 	if acts := unhashed(t, export); len(acts) > 0 {
