@@ -29,12 +29,15 @@ const (
 	EntryProposal   EntryType = "proposal"   // what became of the terms of the room's Agreement
 	EntryRoom       EntryType = "room"       // what the room is called and about, and its rules for messages
 	EntryCall       EntryType = "call"       // a call began or ended; nothing writes it yet
+	EntryVote       EntryType = "vote"       // what somebody chooses in a poll; their newest counts
+	EntryPollEnd    EntryType = "poll_end"   // ends a poll
 )
 
 // EntryTypes lists them all.
 func EntryTypes() []EntryType {
 	return []EntryType{
 		EntryMessage, EntryEdit, EntryReaction, EntryRedaction, EntryPin, EntryMembership, EntryProposal, EntryRoom, EntryCall,
+		EntryVote, EntryPollEnd,
 	}
 }
 
@@ -161,6 +164,7 @@ func ProposalContent(b ProposalBody) TypedBody {
 func OwnContent(kind string) bool {
 	return slices.Contains([]string{
 		ContentText, ContentSystem, ContentReaction, ContentRedaction, ContentPin, ContentMembership, ContentProposal, ContentRoom, ContentCall,
+		ContentPoll, ContentVote, ContentPollEnd,
 	}, kind)
 }
 
@@ -250,6 +254,8 @@ type Entry struct {
 	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
 	Kind         string        `json:"kind"`
 	Pinned       bool          `json:"pinned,omitempty"`
+	// Poll is what has become of a poll.
+	Poll *PollState `json:"poll,omitempty"`
 	// Reactions are to a message, the key that came first first.
 	Reactions []Reactions `json:"reactions,omitempty"`
 	Receipt   Receipt     `json:"receipt"`
@@ -261,11 +267,11 @@ type Entry struct {
 	RoomID  RoomID     `json:"room_id"`
 	RoomSeq int64      `json:"room_seq"`
 	// Salt is what the body's commitment in the ledger was made with: none for a body that is
-	// older than commitments, and for one that was redacted.
+	// older than commitments, for one that was redacted, and for a vote in an anonymous poll.
 	Salt   Salt `json:"salt,omitzero"`
 	SentAt Time `json:"sent_at"`
-	// Target is what an edit, reaction, redaction or pin is about, and for what became of a
-	// proposal the entry that told of it first.
+	// Target is what an edit, reaction, redaction, pin, vote or end of a poll is about, and for what
+	// became of a proposal the entry that told of it first.
 	Target   *MessageID `json:"target,omitempty"`
 	TenantID TenantID   `json:"tenant_id"`
 	// Thread is the message that the thread began with that this message is in.
@@ -315,6 +321,7 @@ const MaxReactors = 50
 type Became struct {
 	Edited    *Edited
 	Pinned    bool
+	Poll      *PollState
 	Reactions []Reactions
 	Replies   *Replies
 }
@@ -327,7 +334,7 @@ type Replies struct {
 
 // With is the entry with what became of it.
 func (e Entry) With(b Became) *Entry {
-	e.Edited, e.Pinned, e.Reactions, e.Replies = b.Edited, b.Pinned, b.Reactions, b.Replies
+	e.Edited, e.Pinned, e.Poll, e.Reactions, e.Replies = b.Edited, b.Pinned, b.Poll, b.Reactions, b.Replies
 	return &e
 }
 

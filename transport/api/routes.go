@@ -169,6 +169,7 @@ func (a *API) entryRoutes() {
 			"Backups from before still have it, and freed places of the disk until other writes take them.", also: notIn}, a.redact)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/pin", id: "pin-message", asks: nothing, counts: ubl.Sends, tool: "messenger.pin", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
 		summary: "Pin a message for everyone in the room, or no longer", more: "Members.", also: notIn}, a.pin)
+	a.pollRoutes()
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/entries/{entryId}/thread", id: "read-thread", tool: "messenger.thread", tag: "messages", answers: "ubl.api.thread.v1",
 		summary: "Read the thread that a message began", more: "Answers are oldest first; next_cursor is the cursor of the next page, null at the end.", also: notIn}, a.readThread)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/read", id: "mark-read", asks: nothing, counts: ubl.Sends, tool: "messenger.mark_read", tag: "messages", answers: "ubl.api.read.v1",
