@@ -241,7 +241,21 @@ type (
 		After int64
 		Limit int
 	}
+	// ListPins reads a page of the messages that are pinned, those with room_seq < Before, or all
+	// for 0, newest first. Members. Answers *PinPage.
+	ListPins struct {
+		Who    Identity
+		Before int64
+		Limit  int
+	}
 )
+
+// PinPage is a part of a room's pinned messages, each as entry.v2. NextCursor is the Before of the
+// next page, nil at the end. A page may be short, or empty, before the end.
+type PinPage struct {
+	Entries    []json.RawMessage
+	NextCursor *int64
+}
 
 // ThreadPage is a part of a thread.
 type ThreadPage struct {
@@ -261,6 +275,9 @@ func (ListReaders) Cost() int { return 0 }
 
 // Cost is 0: it reads.
 func (ReadThread) Cost() int { return 0 }
+
+// Cost is 0: it reads.
+func (ListPins) Cost() int { return 0 }
 
 // ReadPayload is the payload of room.read.
 func ReadPayload(r ReadMark) json.RawMessage { return canonical(r) }

@@ -78,6 +78,7 @@ var partOf = map[Did]Did{
 	"messenger.file":      "messenger.history",
 	"messenger.files":     "messenger.history",
 	"messenger.mark_read": "messenger.history",
+	"messenger.pins":      "messenger.history",
 	"messenger.readers":   "messenger.history",
 	"messenger.thread":    "messenger.history",
 	"messenger.typing":    DidSend,

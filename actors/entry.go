@@ -62,6 +62,10 @@ func (s source) after(ctx context.Context, seq, last int64) (page entries, err e
 		}
 		page.head = head.Seq
 		page.upTo = max(min(last, head.Seq, seq+entryPage), seq)
+		if wanted, err := s.wanted(snap); err != nil || !wanted {
+			page.upTo = max(min(last, head.Seq), seq)
+			return err
+		}
 		var open *Entry // an action whose effect is next
 		for n := seq + 1; n <= page.upTo; n++ {
 			if len(page.list) == s.most && open == nil {
@@ -102,8 +106,14 @@ func (s source) after(ctx context.Context, seq, last int64) (page entries, err e
 // the actor itself should.
 func (s source) any(snap ubl.Snapshot, seq int64) (bool, error) {
 	head, err := snap.Head()
-	if err != nil || head.Seq == seq || head.Seq < seq || head.Seq-seq > entryPage {
-		return err == nil && head.Seq != seq, err
+	if err != nil {
+		return false, err
+	}
+	if wanted, err := s.wanted(snap); err != nil || !wanted {
+		return false, err
+	}
+	if head.Seq <= seq || head.Seq-seq > entryPage {
+		return head.Seq != seq, nil
 	}
 	for n, paired := seq+1, false; n <= head.Seq; n++ {
 		atom, err := snap.Atom(n)
@@ -117,6 +127,13 @@ func (s source) any(snap ubl.Snapshot, seq int64) (bool, error) {
 		paired = isAction
 	}
 	return false, nil
+}
+
+func (s source) wanted(snap ubl.Snapshot) (bool, error) {
+	if s.follow.Wanted == nil {
+		return true, nil
+	}
+	return s.follow.Wanted(snap)
 }
 
 // add takes in an entry that is asked for, with atoms that are the view's.

@@ -36,9 +36,12 @@ type Follow struct {
 	Bare bool
 	// Every is how long a follower waits after a commit, so that one look takes in many.
 	Every time.Duration
-	// Rest is asked after each page how long others have the machine to themselves now; nil for
-	// not at all.
+	// Rest is asked before a look and after each page how long others have the machine to
+	// themselves now; nil for not at all.
 	Rest func(ubl.Group) time.Duration
+	// Wanted reports whether there is anybody in the group for whom something is to be done. Where
+	// there is nobody, the cursor passes over what nobody has read. Nil for always.
+	Wanted func(ubl.Snapshot) (bool, error)
 	// Cursors are where what lies outside keeps them itself, with its own effect; nil for
 	// those in the store. Such a consumer brings a whole subject up to date at any entry of
 	// it, since another node may have had the entries before that.

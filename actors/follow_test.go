@@ -18,6 +18,7 @@ import (
 	"ubl/actors"
 	"ubl/panics"
 	"ubl/test/harness"
+	"ubl/test/poll"
 	"ubl/test/soak"
 )
 
@@ -117,8 +118,10 @@ type square struct {
 	mu      sync.Mutex
 	trouble map[string]error // by subject
 	cried   []string
-	pages   atomic.Int64        // that the tally has read
-	rest    atomic.Int64        // of the tally after each, in ns
+	deaf    atomic.Bool         // whether nobody wants to hear the crier
+	rests   atomic.Int64        // how often the tally was asked for one
+	early   atomic.Int64        // how often that was by its first text
+	rest    atomic.Int64        // of the tally at a time, in ns
 	cursors map[ubl.Group]int64 // of the crier's own, nil where they are in the store
 }
 
@@ -155,7 +158,7 @@ func (s *square) upset(subject string, err error) {
 func (s *square) tally() actors.Family {
 	follow := &actors.Follow{Name: "tally", Local: "tally", Dids: []ubl.Did{didPost}, Subject: subjectOf}
 	follow.Rest = func(ubl.Group) time.Duration {
-		s.pages.Add(1)
+		s.rests.Add(1)
 		return time.Duration(s.rest.Load())
 	}
 	kind := postKind()
@@ -168,6 +171,7 @@ func (s *square) tally() actors.Family {
 			if err := s.meet(subjectOf(e)); err != nil {
 				return "", nil, err
 			}
+			s.early.CompareAndSwap(0, s.rests.Load())
 			return "tally.hear", &actors.Plan[postEvent]{Event: postEvent{Heard: textOf(e)}}, nil
 		},
 	}
@@ -182,6 +186,7 @@ func (s *square) tally() actors.Family {
 
 func (s *square) crier(own bool) actors.Family {
 	follow := &actors.Follow{Name: "crier", Local: "crier", Dids: []ubl.Did{didPost}, Subject: subjectOf}
+	follow.Wanted = func(ubl.Snapshot) (bool, error) { return !s.deaf.Load(), nil }
 	if own {
 		follow.Cursors, s.cursors = s, make(map[ubl.Group]int64)
 	}
@@ -265,16 +270,22 @@ func (s *square) heardOutside() string {
 // hear waits until both have heard just that.
 func (s *square) hear(want string) {
 	s.t.Helper()
+	s.hearEach(want, want)
+}
+
+// hearEach waits until the tally and the crier have heard just that.
+func (s *square) hearEach(want, outside string) {
+	s.t.Helper()
 	var tally, crier string
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		list, err := ubl.Ask[[]string](s.t.Context(), s, s.at("tally"), heard{})
 		crier = s.heardOutside()
 		tally = strings.Join(list, " ")
-		if err == nil && tally == want && bySubject(crier) == bySubject(want) {
+		if err == nil && tally == want && bySubject(crier) == bySubject(outside) {
 			return
 		}
 	}
-	s.t.Fatalf("the tally has heard %q, the crier %q, want %q", tally, crier, want)
+	s.t.Fatalf("the tally has heard %q, the crier %q, want %q and %q", tally, crier, want, outside)
 }
 
 // bySubject has the texts of each subject stand together: what is told outside keeps the
@@ -309,7 +320,24 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowRests: who rests after each page takes in all that was said meanwhile, page by page.
+// TestFollowUnwanted: where nobody is to be told, what is said is passed over, and nobody who
+// wants to hear later is told of it.
+func TestFollowUnwanted(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		t.Run(fmt.Sprintf("own cursors %v", own), func(t *testing.T) {
+			s := openSquare(t, own)
+			s.deaf.Store(true)
+			s.say("a1", "b2")
+			poll.Until(t, "the crier has passed over it", func() bool { return s.FollowStats()["crier"].Groups == 0 })
+			s.deaf.Store(false)
+			s.say("a3")
+			s.hearEach("a1 b2 a3", "a3")
+		})
+	}
+}
+
+// TestFollowRests: who rests before a look and after each page takes in all that was said
+// meanwhile, page by page.
 func TestFollowRests(t *testing.T) {
 	s := openSquare(t, false)
 	s.rest.Store(int64(100 * time.Millisecond))
@@ -319,8 +347,11 @@ func TestFollowRests(t *testing.T) {
 	}
 	s.say(all...)
 	s.hear(strings.Join(all, " "))
-	if n := s.pages.Load(); n < 3 {
-		t.Errorf("%d texts were %d pages of a hundred", len(all), n)
+	if n := s.rests.Load(); n < 3 {
+		t.Errorf("of %d texts, there were %d rests with pages of a hundred", len(all), n)
+	}
+	if s.early.Load() == 0 {
+		t.Error("it didn't rest before its first page")
 	}
 }
 

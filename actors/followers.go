@@ -50,6 +50,7 @@ type lagging struct {
 	upTo    int64       // where the follower was then
 	timer   *time.Timer // of the next look
 	looking bool
+	rested  bool // since the last page, or since the first act
 	again   bool // there was more during a look
 	tries   int  // looks in a row that failed
 }
@@ -166,17 +167,27 @@ func (s *followers) look(l ledgerOf, b *lagging) {
 		return
 	}
 	var rest time.Duration
-	err := s.rt.opts.Panics.Try("following a ledger", func() (err error) {
-		rest, err = s.catchUp(l, b)
-		return err
-	})
+	if !b.rested && l.kind.Rest != nil {
+		rest = l.kind.Rest(l.group)
+	}
+	var err error
+	early := rest > 0
+	if !early {
+		err = s.rt.opts.Panics.Try("following a ledger", func() (err error) {
+			rest, err = s.catchUp(l, b)
+			return err
+		})
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.behind[l] != b {
 		return // dropped meanwhile
 	}
-	b.looking = false
+	b.looking, b.rested = false, rest > 0
 	switch {
+	case early:
+		b.again = false
+		s.lookIn(l, b, rest)
 	case err != nil:
 		l.kind.failures.Add(1)
 		s.lookIn(l, b, min(firstRetry<<min(b.tries, 10), lastLook))

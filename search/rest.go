@@ -12,10 +12,14 @@ import (
 // rests, restFor times as long. While many write it rests busyRestFor times as long, unless somebody
 // has searched lately: they want to find what is new.
 const (
-	busyRestFor = 39
-	maxBusyRest = 20 * time.Second
-	// busyFrom is how many writes a second are many.
+	busyRestFor   = 39
+	leastBusyRest = 5 * time.Second
+	maxBusyRest   = 20 * time.Second
+	// busyFrom is how many writes a second are many, while the last rest is no longer ago than
+	// lately. Where it is, nobody knows yet: a glance tells.
 	busyFrom = 500
+	lately   = 5 * time.Second
+	glance   = 500 * time.Millisecond
 	// searchedFor is how long somebody who has searched may search again.
 	searchedFor = time.Minute
 )
@@ -32,9 +36,12 @@ type labour struct {
 func (l *labour) rest(now time.Time, written int64) time.Duration {
 	worked := time.Duration(l.worked.Swap(0))
 	before, since := l.written.Swap(written), now.Sub(time.Unix(0, l.rested.Swap(now.UnixNano())))
+	if worked == 0 && since > lately {
+		return glance
+	}
 	many := float64(written-before) > busyFrom*since.Seconds()
 	if many && now.Sub(time.Unix(0, l.searched.Load())) > searchedFor {
-		return min(busyRestFor*worked, maxBusyRest)
+		return min(max(busyRestFor*worked, leastBusyRest), maxBusyRest)
 	}
 	return min(restFor*worked, maxRest)
 }

@@ -30,6 +30,7 @@ var outside = map[string][]string{
 	"ubl/push":         {"github.com/SherClockHolmes/webpush-go"},
 	"ubl/media": {"github.com/gabriel-vasile/mimetype", "golang.org/x/image/draw", "golang.org/x/image/webp", "github.com/maypok86/otter/v2",
 		"golang.org/x/sync/singleflight"},
+	"ubl/preview":              {"github.com/maypok86/otter/v2", "golang.org/x/net/html", "golang.org/x/sync/singleflight", "golang.org/x/time/rate"},
 	"ubl/resolver":             {"github.com/miekg/dns"},
 	"ubl/search":               {"github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api", "github.com/blevesearch/snowballstem", "github.com/blevesearch/zapx/v16", "go.etcd.io/bbolt/errors", "golang.org/x/text/unicode/norm"},
 	"ubl/portal":               {"github.com/modelcontextprotocol/go-sdk", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/oauth2"},

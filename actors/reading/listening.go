@@ -40,6 +40,15 @@ func WaitsKey(u ubl.UserID, r ubl.RoomID) []byte {
 // Waits is the value of such a key.
 func Waits() []byte { return []byte{listenerVersion} }
 
+// AnybodyListens reports whether there are listeners.
+func AnybodyListens(snap ubl.Snapshot) (any bool, err error) {
+	err = snap.Ascend([]byte{'Z'}, []byte{'Z' + 1}, func(_, _ []byte) bool {
+		any = true
+		return false
+	})
+	return any, err
+}
+
 // Listeners calls each for all who listen. It skips what a later version wrote, which this one
 // can't read.
 func Listeners(snap ubl.Snapshot, each func(ubl.UserID, *ubl.Preferences) error) (err error) {

@@ -15,8 +15,9 @@ import (
 	"ubl/actors/reading"
 )
 
-// indexEvery is how long the index waits after a message, so that it takes in many at once.
-const indexEvery = time.Second
+// indexEvery is how long the index waits after a message, so that it takes in many at once. It
+// then rests as long again to see whether many write.
+const indexEvery = time.Second / 2
 
 // messageCursors are the index's own cursors, which it keeps with what it has indexed.
 type messageCursors struct{ ubl.MessageSearcher }

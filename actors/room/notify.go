@@ -27,6 +27,7 @@ func Notifying(read ubl.Reader) actors.Family {
 	follow := &actors.Follow{
 		Name: "notifications", Local: "tail|notifications", Every: notifyEvery,
 		Dids: []ubl.Did{ubl.DidSend, ubl.DidPollCreate}, Subject: roomOf,
+		Wanted: reading.AnybodyListens,
 	}
 	return actors.Deliverer(read, follow, func(env actors.Env) func(context.Context, string, []actors.Entry) error {
 		return notifier{env, read}.deliver

@@ -89,11 +89,15 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 	n.figures.watchLimits(limiter)
 	hub := sse.New(sse.Options{Asker: n.asker, Feed: n.feed, Now: p.now, Logger: log, Panics: n.panics, Told: families.All.Told()})
 	n.figures.watchStreams(hub)
+	previews, err := c.previews(p, n, f, log)
+	if err != nil {
+		return err
+	}
 	rest := api.New(api.Options{
 		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
 		NewInvitation: f.newInvitation,
 		Domains:       c.domains(), DNS: resolver.New(c.DNSServer),
-		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Uploads: n.uploads, Blobs: readBlobs{n}, Beside: beside(), Offers: families.All.Offers(),
+		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Uploads: n.uploads, Blobs: readBlobs{n}, Previews: previews, Beside: beside(), Offers: families.All.Offers(),
 		Forms: families.All.Acts(),
 	})
 	acts := rest.Acts()

@@ -39,6 +39,7 @@ type serveCmd struct {
 	limitFlags
 	oidcFlags
 	allowFlags
+	previewFlags
 	clusterFlags
 	s3Flags
 }
@@ -140,6 +141,9 @@ func (c *serveCmd) check() error {
 		return err
 	}
 	if err := c.clusterFlags.check(); err != nil {
+		return err
+	}
+	if _, err := c.previewFlags.networks(); err != nil {
 		return err
 	}
 	return c.oidcFlags.check()

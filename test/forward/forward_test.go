@@ -209,6 +209,10 @@ func (w *world) talk() {
 	if thread := must[*ubl.ThreadPage](w.forwarder, w.general, ubl.ReadThread{Who: w.bob, Root: said.MsgID, Limit: 5}); thread.Replies != 1 || len(thread.Entries) != 1 {
 		w.t.Errorf("the thread has %d answers", thread.Replies)
 	}
+	harness.Must[*ubl.Posted](w.h, w.general, ubl.PostEntry{Request: w.h.Request(w.ana), Type: ubl.EntryPin, Target: said.MsgID, Body: ubl.PinContent(true)})
+	if pins := must[*ubl.PinPage](w.forwarder, w.general, ubl.ListPins{Who: w.bob, Limit: 5}); len(pins.Entries) != 1 || pins.NextCursor != nil {
+		w.t.Errorf("the pinned messages are %s", pins.Entries)
+	}
 	hits := must[*ubl.MessageHits](w.forwarder, ubl.TenantName(w.ana.TenantID), ubl.SearchMessages{Request: w.h.Request(w.ana), Query: "an answer"})
 	if hits.Receipt.Seq == 0 || hits.Salt.IsZero() {
 		w.t.Errorf("a search is answered %+v", hits)

@@ -35,6 +35,8 @@ var noTools = map[string]string{
 	"append-upload":     "takes bytes; office.file.put takes a short content as text or base64",
 	"read-room-file":    "sends bytes; messenger.file has short ones",
 	"get-thumbnail":     "the same",
+	"list-previews":     "for screens that show messages to people; a model has the links in messenger.entry",
+	"get-preview-image": "sends bytes",
 	"read-file":         "sends bytes; MCP has them as the resource ubl://files/…",
 
 	"look-public":           "for those without an identity, who use no tools; container.get is its tool",

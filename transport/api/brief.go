@@ -34,6 +34,7 @@ const (
 var briefs = map[string]*brief{
 	"messenger.history":        {Brief: inRoom("sender_id", "sender")},
 	"messenger.entries":        {Brief: inRoom("author_id", "author")},
+	"messenger.pins":           {Brief: inRoom("author_id", "author")},
 	"messenger.thread":         {Brief: inRoom("author_id", "author")},
 	"messenger.search":         {Brief: envelope.Brief{Drops: []string{"highlights", "score"}, Names: map[string]string{"author_id": "author"}}},
 	"messenger.readers":        {Brief: envelope.Brief{Names: map[string]string{"user_id": "name"}}},

@@ -247,6 +247,9 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 	case ubl.ReadThread:
 		next := int64(43)
 		return &ubl.ThreadPage{Root: s.entries(ubl.ReadHistory{}).Entries[0], Entries: s.entries(ubl.ReadHistory{}).Entries[1:], Replies: 7, NextCursor: &next}, nil
+	case ubl.ListPins:
+		next := int64(42)
+		return &ubl.PinPage{Entries: s.entries(ubl.ReadHistory{}).Entries[:1], NextCursor: &next}, nil
 	case ubl.SearchMessages:
 		return &ubl.MessageHits{Next: "WyJuZXdlc3QiLCIwIl0", Receipt: receipt, Salt: ubl.Salt{1}, Hits: []*ubl.MessageHit{{
 			AuthorID: "u:ana", EntryID: saidID, RoomName: "general", Score: 1420, SentAt: now, Snippet: "The plan <b>",

@@ -155,7 +155,7 @@ func (a *API) mayRedact(ctx context.Context, in *EntryPath) error {
 	if stale == nil {
 		return nil
 	}
-	_, e, err := a.entry(ctx, in)
+	_, e, err := a.entry(ctx, in, false)
 	if err == nil && e.AuthorID != caller(ctx).UserID {
 		err = stale
 	}
@@ -213,15 +213,15 @@ func (a *API) readEntries(ctx context.Context, in *entriesInput) (any, error) {
 }
 
 func (a *API) getEntry(ctx context.Context, in *EntryPath) (any, error) {
-	stored, _, err := a.entry(ctx, in)
+	stored, _, err := a.entry(ctx, in, false)
 	if err != nil {
 		return nil, err
 	}
 	return entryAnswer{stored}, nil
 }
 
-// entry reads one entry, as it is stored and decoded.
-func (a *API) entry(ctx context.Context, in *EntryPath) (json.RawMessage, *ubl.Entry, error) {
+// entry reads one entry, as it is stored and decoded; now has it say what became of it.
+func (a *API) entry(ctx context.Context, in *EntryPath, now bool) (json.RawMessage, *ubl.Entry, error) {
 	unknown := ubl.Errorf(ubl.CodeNotFound, "there is no such entry in this room")
 	seq, ok := in.EntryID.Seq()
 	if !ok || seq < 1 {
@@ -229,7 +229,7 @@ func (a *API) entry(ctx context.Context, in *EntryPath) (json.RawMessage, *ubl.E
 	}
 	after, who := seq-1, caller(ctx)
 	page, err := ubl.Ask[*ubl.HistoryPage](ctx, a.Asker, ubl.RoomName(who.TenantID, in.RoomID),
-		ubl.ReadHistory{Who: who, After: &after, Limit: 1, Entries: true})
+		ubl.ReadHistory{Who: who, After: &after, Limit: 1, Entries: true, Now: now})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,7 +26,7 @@ var listed = map[string]string{
 	"list-service-tokens": "service_tokens", "list-tokens": "tokens", "list-passkeys": "passkeys", "list-dead-letters": "dead_letters",
 	"list-kinds": "kinds", "list-containers": "containers", "list-workspaces": "workspaces", "list-documents": "documents",
 	"list-versions": "versions", "search-documents": "documents", "list-files": "files", "list-servers": "servers", "list-tools": "tools", "read-portal-log": "calls",
-	"read-history": "messages", "read-entries": "entries", "read-atoms": "atoms", "read-thread": "entries", "list-room-files": "files", "list-readers": "readers", "search-messages": "hits",
+	"read-history": "messages", "read-entries": "entries", "read-atoms": "atoms", "read-thread": "entries", "list-pins": "entries", "list-room-files": "files", "list-readers": "readers", "search-messages": "hits",
 }
 
 // unpaged are lists that don't come page by page, and why.

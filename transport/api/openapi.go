@@ -121,9 +121,10 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 func (a *API) describeStreams() {
 	a.describeStream("/events/rooms/{roomId}", "stream-room", "Follow a room",
 		"The id of message.created is its room_seq. Last-Event-ID beats from_seq; both mean: after that message, 0 from the "+
-			"beginning. Without either, only what is new. room.gap says that retention took what was asked for. room.typing has no id: who writes just now is never told again.",
+			"beginning. Without either, only what is new. room.gap says that retention took what was asked for. room.typing has no id: who writes just now is never told again. only=typing leaves out everything else, for who has the messages from the stream of all rooms.",
 		&huma.Param{Name: "roomId", In: "path", Required: true, Schema: &huma.Schema{Type: "string", Pattern: `^r:[A-Za-z0-9._-]{1,128}$`}},
 		&huma.Param{Name: "from_seq", In: "query", Schema: &huma.Schema{Type: "integer"}},
+		&huma.Param{Name: "only", In: "query", Description: "Not with from_seq.", Schema: &huma.Schema{Type: "string", Enum: []any{"typing"}}},
 		lastEventID("The room_seq of the last message seen."))
 	a.describeStream("/events", "stream-rooms", "Follow all rooms of the caller",
 		"Carries room.created besides, effects that everyone in the tenant hears of (ubl.sse.effect_event.v1), and room.left where the caller is no longer in a room; who resumes lists their rooms anew instead. The ids are opaque; hand the last one back to go on after it. Last-Event-ID beats cursor.",

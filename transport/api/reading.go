@@ -70,6 +70,25 @@ func (a *API) listReaders(ctx context.Context, in *readersInput) (any, error) {
 	return out, nil
 }
 
+type pinsInput struct {
+	RoomPath
+	Cursor int64 `query:"cursor" minimum:"1" doc:"The next_cursor of the page before."`
+	Limit  int   `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"At most so many messages on a page."`
+}
+
+type pinsAnswer struct {
+	Entries    []json.RawMessage `json:"entries"`
+	NextCursor *int64            `json:"next_cursor"`
+}
+
+func (a *API) listPins(ctx context.Context, in *pinsInput) (any, error) {
+	p, err := ubl.Ask[*ubl.PinPage](ctx, a.Asker, room(ctx, in.RoomID), ubl.ListPins{Who: caller(ctx), Before: in.Cursor, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	return pinsAnswer{list(p.Entries), p.NextCursor}, nil
+}
+
 type threadInput struct {
 	EntryPath
 	Cursor int64 `query:"cursor" minimum:"1" doc:"The next_cursor of the page before."`

@@ -146,6 +146,7 @@ func (a *API) messageRoutes() {
 		more: "Each page is oldest first; next_cursor reads the page before and is null at the beginning. Messages name their sender by id; senders tells what to call them. " +
 			"Entries of other types have numbers of their own, which are left out here.", also: notIn}, jsonType[0], a.history)
 	a.entryRoutes()
+	a.previewRoutes()
 }
 
 func (a *API) entryRoutes() {
@@ -169,6 +170,8 @@ func (a *API) entryRoutes() {
 			"Backups from before still have it, and freed places of the disk until other writes take them.", also: notIn}, a.redact)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/entries/{entryId}/pin", id: "pin-message", asks: nothing, counts: ubl.Sends, tool: "messenger.pin", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
 		summary: "Pin a message for everyone in the room, or no longer", more: "Members.", also: notIn}, a.pin)
+	handle(a, operation{method: "GET", path: "/rooms/{roomId}/pins", id: "list-pins", tool: "messenger.pins", tag: "messages", answers: "ubl.api.pins.v1",
+		summary: "The messages that are pinned in a room", more: "The newest message first. A page may be short, or empty, before next_cursor is null.", also: notIn}, a.listPins)
 	a.pollRoutes()
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/entries/{entryId}/thread", id: "read-thread", tool: "messenger.thread", tag: "messages", answers: "ubl.api.thread.v1",
 		summary: "Read the thread that a message began", more: "Answers are oldest first; next_cursor is the cursor of the next page, null at the end.", also: notIn}, a.readThread)

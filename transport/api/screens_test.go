@@ -19,7 +19,7 @@ var offScreen = map[string][]string{
 	},
 	"for agents and other programs":       {"office.llm.complete", "office.tool.call", "container.create", "container.transfer", "credits.issue"},
 	"for operators, at the command line":  {"platform.node.remove", "deadletter.redrive", "deadletter.discard"},
-	"the app has no screen for it so far": {"tenant.update", "kind.set", "kind.remove", "messenger.typing", "person.scheduled.add", "person.scheduled.update", "person.scheduled.remove", "office.file.put", "office.file.remove", "office.upload.begin"},
+	"the app has no screen for it so far": {"tenant.update", "kind.set", "kind.remove", "office.file.put", "office.file.remove", "office.upload.begin"},
 }
 
 // TestEveryWriteIsOnAScreen of the app, or says why not.

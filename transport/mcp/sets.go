@@ -37,7 +37,7 @@ var ownSets = []struct {
 	of    audience
 	tools string
 }{
-	{"messenger", everyone, `messenger.edit messenger.entries messenger.entry messenger.history messenger.list_rooms messenger.mark_read messenger.open_direct messenger.pin messenger.react
+	{"messenger", everyone, `messenger.edit messenger.entries messenger.entry messenger.history messenger.list_rooms messenger.mark_read messenger.open_direct messenger.pin messenger.pins messenger.react
 		messenger.readers messenger.redact messenger.search messenger.send messenger.stream_room messenger.thread messenger.typing room.create room.describe room.get room.invite room.join room.leave room.member.list
 		room.member.update room.remove room.update`},
 	{"polls", everyone, `messenger.poll.create messenger.poll.end messenger.poll.get messenger.poll.vote`},

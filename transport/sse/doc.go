@@ -33,6 +33,8 @@
 // Who is writing just now (room.typing) goes another way: a follow keeps the newest of each
 // person for 5 s beside its ring, without a position, and a listener is sent what it has not
 // been told. It is in no history, so nobody is told after that time.
+// A room's stream with only=typing tells of nothing else: for pages that have the messages from
+// the stream of all rooms.
 //
 // # What fails, and then what
 //

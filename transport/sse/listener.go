@@ -53,6 +53,8 @@ type source interface {
 	learn(ev *ubl.Event) bool
 	// sees reports whether the caller is shown what happens in the room.
 	sees(ubl.RoomID) bool
+	// passing reports whether the caller hears only of what passes.
+	passing() bool
 	// aside takes the events for this caller alone, which come before whatever is new.
 	aside() replay
 }
@@ -265,6 +267,9 @@ func (l *listener) advance(ctx context.Context, now time.Time) (moved bool, err 
 	}
 	if moved, err := l.tellMoments(ctx, now); moved || err != nil {
 		return moved, err
+	}
+	if l.source.passing() {
+		return false, nil
 	}
 	runs, events, behind := l.follow.read(&l.cursor, l.source.sees, l.runs[:0])
 	if behind {

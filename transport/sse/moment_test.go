@@ -83,6 +83,36 @@ func TestTypingPasses(t *testing.T) {
 	})
 }
 
+// TestTypingAlone: who asks for it hears who is writing and nothing else, not even an id from
+// which to go on; and who asks for anything besides is refused.
+func TestTypingAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, hub := house(sse.Limits{RingEvents: 4})
+		w.join("r:general", "u:bob")
+		alone := open(hub, member("u:ann"), general+"?only=typing", "1")
+		synctest.Wait()
+		w.sendN("r:general", "u:bob", 10)
+		w.typing("r:general", "u:bob", ubl.TypingFor)
+		synctest.Wait()
+		w.sendN("r:general", "u:bob", 10)
+		synctest.Wait()
+		frames := alone.drop()
+		if got := writers(frames); !slices.Equal(got, []string{"u:bob"}) {
+			t.Errorf("it tells of %q", got)
+		}
+		if i := slices.IndexFunc(frames, func(f frame) bool { return f.id != "" || f.event != "" && f.event != ubl.EventRoomTyping }); i >= 0 {
+			t.Errorf("it tells of %+v besides", frames[i])
+		}
+		for _, query := range []string{"?only=reading", "?only=typing&from_seq=1", "?only=typing&only=typing"} {
+			refused := open(hub, member("u:ann"), general+query, "")
+			synctest.Wait()
+			if got := writers(refused.drop()); got != nil || refused.status != 400 {
+				t.Errorf("%s is answered with %d", query, refused.status)
+			}
+		}
+	})
+}
+
 // TestTypingStaysInTheRoom: who isn't a member hears nothing of it, nor does who was removed,
 // and a stream of all rooms doesn't tell of it.
 func TestTypingStaysInTheRoom(t *testing.T) {

@@ -22,7 +22,7 @@ const (
 
 // Room serves GET /api/events/rooms/{roomId}. Last-Event-ID, else from_seq,
 // says after which room_seq to begin; 0 replays everything that is kept, and
-// without either only what is new is sent.
+// without either only what is new is sent. only=typing leaves out all but who is writing.
 func (h *Hub) Room(w http.ResponseWriter, r *http.Request) {
 	caller, err := callerOf(r, envelope.ToolStream)
 	if err != nil {
@@ -34,15 +34,22 @@ func (h *Hub) Room(w http.ResponseWriter, r *http.Request) {
 		envelope.WriteError(w, r, err)
 		return
 	}
-	from, err := cursorOf(r, "from_seq", "")
-	if err != nil {
-		envelope.WriteError(w, r, err)
-		return
+	typing := r.URL.RawQuery == onlyTyping
+	var from *int64
+	if !typing {
+		if from, err = cursorOf(r, "from_seq", ""); err != nil {
+			envelope.WriteError(w, r, err)
+			return
+		}
 	}
 	h.serve(w, r, caller, from, &roomSource{
-		asker: h.asker, now: h.now, who: caller.Identity, told: h.told, room: room, limit: firstPage,
+		asker: h.asker, now: h.now, who: caller.Identity, told: h.told, room: room, limit: firstPage, typing: typing,
 	})
 }
+
+// onlyTyping is the query of who has the room's messages from elsewhere, as from the stream of
+// all rooms. Such a stream has no place in the room, so it can't be resumed.
+const onlyTyping = "only=typing"
 
 // roomOf reads the room's id from the path, where ":" may come as "%3A", or r: be missing. The
 // router gives the raw path only where it differs from the decoded one.
@@ -66,6 +73,8 @@ type roomSource struct {
 	told  tellings
 	room  ubl.RoomID
 	limit int // of the next page
+	// typing leaves out all but who is writing.
+	typing bool
 }
 
 func (s *roomSource) name() ubl.Name { return ubl.RoomName(s.who.TenantID, s.room) }
@@ -80,6 +89,8 @@ func (s *roomSource) start(ctx context.Context, from *int64) (begin, error) {
 	switch {
 	case err != nil:
 		return begin{}, err
+	case s.typing:
+		return begin{pos: room.LastSeq}, nil
 	case from == nil:
 		return begin{pos: room.LastSeq, first: idFrame("", room.LastSeq)}, nil
 	case *from > room.LastSeq:
@@ -97,6 +108,8 @@ func (s *roomSource) check(ctx context.Context, _ ubl.Role) error {
 func (s *roomSource) learn(ev *ubl.Event) bool { return ev.Kind != ubl.EventMemberLeft }
 
 func (s *roomSource) sees(ubl.RoomID) bool { return true }
+
+func (s *roomSource) passing() bool { return s.typing }
 
 func (s *roomSource) aside() replay { return replay{} }
 

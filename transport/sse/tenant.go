@@ -111,6 +111,8 @@ func (s *tenantSource) replace(rooms map[ubl.RoomID]ubl.RoomSummary, before int)
 	return true
 }
 
+func (s *tenantSource) passing() bool { return false }
+
 // learn keeps the rooms up to date. Who leaves the tenant, which is no room,
 // leaves the stream. An agent hears nothing of a room that its mandate leaves out.
 func (s *tenantSource) learn(ev *ubl.Event) bool {

@@ -13,6 +13,7 @@ interface Entry {
 }
 
 const all: Entry[] = [
+  { to: '/ui/scheduled', label: 'scheduled.title', icon: 'clock' },
   { to: '/ui/tools', label: 'menu.tools', icon: 'tool' },
   { to: '/ui/members', label: 'menu.members', icon: 'people' },
   { to: '/ui/servers', label: 'menu.servers', icon: 'server' },

@@ -66,6 +66,7 @@ export const routes: Route[] = [
   { pattern: '/ui/ledger', section: 'ledger' },
   { pattern: '/ui/ledger/verify', section: 'ledger', screen: lazy(() => import('./screens/ledger/Verify')) },
   { pattern: '/ui/ledger/:seq', section: 'ledger', screen: lazy(() => import('./screens/ledger/Atom')) },
+  { pattern: '/ui/scheduled', section: 'more', screen: lazy(() => import('./screens/scheduled/Scheduled')) },
   { pattern: '/ui/tools', section: 'more', screen: lazy(() => import('./screens/tools/ToolCalls')) },
   { pattern: '/ui/members', section: 'more', screen: lazy(() => import('./screens/members/Members')) },
   { pattern: '/ui/servers', section: 'more', screen: lazy(() => import('./screens/servers/Servers')) },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matches, wordsOf } from '../src/screens/search/kept';
 import { addressOf, askedOf, isEmpty, partsOf, read, type Wanted } from '../src/screens/search/query';
-import { monday, tomorrow } from '../src/screens/settings/times';
+import { monday, mondayIsTomorrow, tomorrow } from '../src/screens/settings/times';
 import type { Message } from '../src/types';
 
 const none: Wanted = { words: '', from: '', in: '', has: '', after: '', before: '', sort: 'relevance' };
@@ -59,4 +59,5 @@ test('tomorrow and Monday are mornings to come', () => {
   const saturday = new Date(2026, 0, 31, 22, 0);
   assert.deepEqual([tomorrow(saturday), monday(saturday)], [new Date(2026, 1, 1, 9), new Date(2026, 1, 2, 9)]);
   assert.deepEqual(monday(new Date(2026, 1, 2, 8)), new Date(2026, 1, 9, 9));
+  assert.deepEqual([1, 2, 8].map((day) => mondayIsTomorrow(new Date(2026, 1, day, 23))), [true, false, true]);
 });

@@ -16,6 +16,7 @@ import { Inside, Leave, myself } from './members/Inside';
 import type { Of } from './members/of';
 import { About, Wanted } from './room/About';
 import { NotIn } from './room/NotIn';
+import { Pins } from './room/Pins';
 import { Policy } from './room/Policy';
 import { t } from '../words';
 
@@ -33,6 +34,7 @@ export default function RoomMembers({ params }: ScreenProps) {
           <Since at={since} />
           <About room={data.room} may={mine?.role === 'owner' || mine?.role === 'moderator'} onChanged={reload} />
           {mine && <Wanted room={data.room} />}
+          {mine && <Pins roomId={id} />}
           <Inside of={ofRoom(data.room)} members={data.members} onChanged={reload} />
           <Policy room={data.room} owner={mine?.role === 'owner'} onChanged={reload} />
           <Heir of={ofRoom(data.room)} agreement={`a:room:${data.room.room_id}`} heir={data.room.heir} owner={mine?.role === 'owner' && since === null} onChanged={reload} />

@@ -1,5 +1,6 @@
 // stream.ts keeps GET /api/events open, the one stream that carries all rooms, and
-// opens it again, after the cursor, whenever it ends or falls silent.
+// opens it again, after the cursor, whenever it ends or falls silent. It does so for other
+// streams, too.
 
 import { signal } from '@preact/signals';
 import type { RoomEvent } from '../types';
@@ -41,6 +42,7 @@ export class Stream {
   constructor(
     private readonly env: Env,
     private readonly sink: Sink,
+    private readonly url = '/api/events',
   ) {}
 
   // run streams until the signal ends it. Without a cursor only what is new comes.
@@ -115,7 +117,7 @@ export class Stream {
   private request(signal: AbortSignal): Promise<Response> {
     const headers: Record<string, string> = { Accept: 'text/event-stream' };
     if (this.cursor !== null) headers['Last-Event-ID'] = this.cursor;
-    return this.env.fetch('/api/events', { headers, signal, credentials: 'same-origin', redirect: 'error', cache: 'no-store' });
+    return this.env.fetch(this.url, { headers, signal, credentials: 'same-origin', redirect: 'error', cache: 'no-store' });
   }
 
   // refused answers how long to wait after an answer that is no stream.

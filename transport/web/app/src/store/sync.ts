@@ -266,6 +266,13 @@ export class Store {
     this.drafts.set(draft);
   }
 
+  // listen tells who is writing in a room, until the signal ends it. The stream of all rooms
+  // doesn't say so.
+  listen(roomId: string, take: (event: RoomEvent) => void, until: AbortSignal) {
+    const sink = { opened: () => undefined, take: async (events: RoomEvent[]) => events.forEach(take) };
+    void new Stream(this.env, sink, at`/api/events/rooms/${roomId}` + '?only=typing').run(null, until);
+  }
+
   // refresh reads the list of rooms now, as after one was left or joined.
   async refresh(): Promise<void> {
     await this.listing.refresh();

@@ -50,3 +50,20 @@ export interface Reached {
   reminders: Reminder[];
   quiet_until?: string;
 }
+
+// Scheduled is a message that is sent for its author later, once or by a rule.
+export interface Scheduled {
+  scheduled_id: string;
+  room_id: string;
+  text: string;
+  mentions?: string[];
+  reply_to?: string;
+  thread?: string;
+  at: string; // when it is sent next, or should have been
+  zone?: string; // by which the rule goes
+  rule?: string; // RFC 5545, absent for once
+  start?: string;
+  sending?: boolean;
+  last?: { msg_id: string; at: string };
+  failed?: { code: string; message: string; at: string };
+}

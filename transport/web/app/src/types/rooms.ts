@@ -115,6 +115,12 @@ export interface RoomEntry extends RoomSummary {
   active_at?: string;
 }
 
+// ReadMark is how far somebody has read a room.
+export interface ReadMark {
+  user_id: string;
+  read_seq: number;
+}
+
 export interface RoomPolicy {
   max_message_bytes: number;
   retention_days: number;
@@ -143,6 +149,7 @@ export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
   | { event: 'room.member_joined'; payload: { user_id: string; role?: Role | null } }
   | { event: 'room.left'; payload: { user_id: string } } // oneself
   | { event: 'room.read'; payload: { user_id: string; read_seq: number } } // oneself, on any device
+  | { event: 'room.typing'; payload: { user_id: string; until: string } } // in a room's own stream
   | { event: 'person.changed'; payload: { what: string } } // oneself, on any device
   | { event: 'room.gap'; payload: { from_seq: number; available_from: number } }
 );

@@ -5,6 +5,7 @@ import { at, newKey, patch } from '../../api';
 import { forever, isFavourite, isMuted, preferred, setRoom, type RoomChange } from '../../notify/mine';
 import { isDirect } from '../../order';
 import { store } from '../../store';
+import { end } from '../../time';
 import type { Level, Room } from '../../types';
 import { Problem } from '../../ui/Await';
 import { Button } from '../../ui/Button';
@@ -14,6 +15,7 @@ import { Section } from '../../ui/Screen';
 import { failed } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
 import { t } from '../../words';
+import { tomorrow } from '../settings/times';
 
 export function About({ room, may, onChanged }: { room: Room; may: boolean; onChanged: () => void }) {
   const [editing, setEditing] = useState(false);
@@ -75,6 +77,27 @@ function Edit({ room, onClose, onChanged }: { room: Room; onClose: () => void; o
   );
 }
 
+// Mute is for how long nothing of a room is to reach one; until is as it is now.
+type Mute = 'off' | 'hour' | 'eight' | 'tomorrow' | 'week' | 'always' | 'until';
+
+function seconds(mute: Exclude<Mute, 'until'>): number {
+  const now = new Date();
+  return { off: 0, hour: 3600, eight: 8 * 3600, tomorrow: Math.ceil((tomorrow(now).getTime() - now.getTime()) / 1000), week: 7 * 24 * 3600, always: forever }[mute];
+}
+
+const mutes = (id: string): { value: Mute; label: string }[] => [
+  ...(isMuted(id) ? [{ value: 'until' as const, label: mutedFor(id) }] : []),
+  ...(['off', 'hour', 'eight', 'tomorrow', 'week', 'always'] as const).map((value) => ({ value, label: t(`mute.${value}`) })),
+];
+
+// mutedFor says until when a room is mute; of one that isn't, what it is for.
+function mutedFor(id: string): string {
+  const until = preferred.value.get(id)?.muted_until;
+  if (!isMuted(id) || !until) return t('wanted.mute.hint');
+  const left = Date.parse(until) - Date.now();
+  return left > (forever / 2) * 1000 ? t('mute.always') : t('mute.until', { when: end(until) });
+}
+
 // Wanted is which of the room's messages reach oneself.
 export function Wanted({ room }: { room: Room }) {
   const id = room.room_id;
@@ -89,7 +112,7 @@ export function Wanted({ room }: { room: Room }) {
     <Section title={t('wanted.title')}>
       <div class="stack narrow">
         <Select<Level | ''> label={t('wanted.level')} value={preferred.value.get(id)?.level ?? ''} options={levels} onValue={(level) => change({ level })} />
-        <Check label={t('wanted.mute')} hint={t('wanted.mute.hint')} checked={isMuted(id)} onValue={(on) => change({ mute_s: on ? forever : 0 })} />
+        <Select<Mute> label={t('wanted.mute')} hint={mutedFor(id)} value={isMuted(id) ? 'until' : 'off'} options={mutes(id)} onValue={(mute) => mute !== 'until' && change({ mute_s: seconds(mute) })} />
         <Check label={t('wanted.favourite')} checked={isFavourite(id)} onValue={(favourite) => change({ favourite })} />
       </div>
     </Section>

@@ -20,18 +20,25 @@ import { Said } from './Said';
 import { Standing } from './Standing';
 import type { Talk } from './talk';
 import { whoIs, wordsOf, type Who } from './who';
+import { whyNot } from './whyNot';
 import { t } from '../../words';
 
 const Attached = lazy(() => import('./files/Attached'));
+const Previews = lazy(() => import('./Preview'), true);
+const ReadBy = lazy(() => import('./ReadBy'), true);
+
+// few is in how many people's rooms one sees who has read.
+const few = 20;
 
 interface Props {
   item: Item;
   talk: Talk;
   first: boolean;
   last: boolean;
+  own: boolean; // one's newest
 }
 
-export function Bubble({ item, talk, first, last }: Props) {
+export function Bubble({ item, talk, first, last, own }: Props) {
   const { message, outgoing } = item;
   const who = whoIs(senderOf(item));
   const was = message?.imported_from;
@@ -84,6 +91,7 @@ export function Bubble({ item, talk, first, last }: Props) {
           {!gone && (message?.attachments?.length || outgoing?.files) && (
             <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />
           )}
+          {!gone && message?.type === 'text' && /https?:/.test(text) && <Previews message={message} talk={talk} />}
           <p class="meta">
             {message?.pinned && <Icon name="pin" size={14} />}
             {message?.pinned && <span class="hidden">{t('talk.pinned')}</span>}
@@ -97,6 +105,11 @@ export function Bubble({ item, talk, first, last }: Props) {
           </p>
         </div>
         {message && <Below message={message} talk={talk} />}
+        {own && message && talk.people.value.length > 1 && talk.people.value.length <= few && (
+          <p class="read-by">
+            <ReadBy talk={talk} message={message} />
+          </p>
+        )}
         {failed && <Failure outgoing={outgoing} talk={talk} />}
       </div>
       {message && pointed && <Tools message={message} talk={talk} onMore={open} />}
@@ -165,20 +178,6 @@ function Way({ outgoing }: { outgoing: Outgoing }) {
       <span class="hidden">{t(failed ? 'talk.unsent' : 'talk.sending')}</span>
     </span>
   );
-}
-
-// whyNot says in words for people what the server refuses a message for.
-function whyNot({ code, message }: { code: string; message: string }): string {
-  switch (code) {
-    case 'not_a_member':
-      return t('talk.why.left');
-    case 'too_large':
-      return t('talk.why.long');
-    case 'forbidden':
-      return t('talk.why.closed');
-    default:
-      return message;
-  }
 }
 
 function Failure({ outgoing, talk }: { outgoing: Outgoing; talk: Talk }) {

@@ -91,6 +91,13 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
       finish();
     }
   };
+  const later = () => {
+    const said = text.trim();
+    if (said === '' || left < 0) return 'none' as const;
+    if (files.length > 0) return 'files' as const;
+    if (parts?.commandIn(said)) return 'command' as const;
+    return { text: parts?.unescaped(said) ?? said, mentions: parts?.mentioned(said, chosen) ?? [] };
+  };
   const onKeyDown = (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => {
     if (e.isComposing || e.keyCode === 229) return; // Enter then ends a word of an input method
     if (field.current?.onKey(e)) return e.preventDefault();
@@ -110,6 +117,7 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
         send();
       }}
     >
+      <p class="writing-now">{parts && <parts.Writing talk={talk} />}</p>
       {editing ? <Over icon="edit" title={t('composer.editing')} of={editing} close={t('composer.editing.end')} onClose={stop} /> : reply && <Replying talk={talk} />}
       {near && (
         <p id="left" class={left < 0 ? 'left over' : 'left'} role={left < 0 ? 'alert' : undefined}>
@@ -123,7 +131,7 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
       )}
       {parts && <parts.Above handle={field} talk={talk} text={text} files={files} input={input} onChosen={(one) => setChosen([...chosen, one])} />}
       <div class="writing">
-        <div class="adding">{parts && !editing && <parts.Add talk={talk} />}</div>
+        <div class="adding">{parts && !editing && <parts.Add talk={talk} take={later} onDone={finish} />}</div>
         <div class="growing" data-text={text}>
           <textarea
             ref={input}
@@ -139,6 +147,7 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
             onKeyDown={onKeyDown}
           />
         </div>
+        <div class="later">{parts && !editing && <parts.Later talk={talk} take={later} onDone={finish} />}</div>
         <Button type="submit" kind="primary" icon={editing ? 'check' : 'send'} label={t(editing ? 'composer.save' : 'composer.send')} disabled={!ready} onPointerDown={keepFocus} />
       </div>
     </form>

@@ -21,10 +21,13 @@ import { toolbar } from './files/Add';
 import { Strip, useFiles } from './files/Strip';
 import type { Talk } from './talk';
 import { whoIs } from './who';
+import { useTelling } from './Writing';
 
 export { commandIn, unescaped } from './ComposerCommands';
 export { mentioned } from './ComposerText';
 export { Add } from './files/Add';
+export { Later } from './Later';
+export { Writing } from './Writing';
 
 // Field is what the composer asks of this module while one types.
 export interface Field {
@@ -58,6 +61,7 @@ export function Above({ handle, talk, text, files, input, onChosen }: Props) {
   const want = shut === text ? null : wanted(text, Math.min(caret, text.length));
   const people = usePeople(talk, want?.kind === 'name');
   useFiles(talk, input);
+  useTelling(talk, talk.editing.value ? '' : text);
 
   const edit = (e: Edit) => input.current && put(input.current, e);
   const complete = (from: number, words: string) => edit({ from, to: caret, text: words, start: from + words.length, end: from + words.length });

@@ -1,6 +1,6 @@
 // A room that one is in: its name, its messages, and where one writes.
 
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { TargetedKeyboardEvent } from 'preact';
 import { go } from '../../router';
 import type { RoomView } from '../../store/rooms';
@@ -23,6 +23,7 @@ import { Timeline } from './Timeline';
 const Picker = lazy(() => import('./Picker'));
 const Remind = lazy(() => import('../../notify/Remind'));
 const Versions = lazy(() => import('./Versions'));
+const Readers = lazy(() => import('./Readers'));
 const MessageDetails = lazy(() => import('./MessageDetails'));
 
 // most is the limit of a message that every server has.
@@ -37,6 +38,10 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
   useSpoken(store, room);
   useUndone(store, room.room_id);
   useJump(talk);
+  const people = facts?.people;
+  useLayoutEffect(() => {
+    if (people) talk.people.value = people;
+  }, [talk, people]);
   const members = facts && count(facts.members, 'member');
   return (
     <div class="room" onKeyDown={(e) => typeOn(e, input.current)}>
@@ -59,6 +64,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
       {talk.picking.value && <Picker talk={talk} message={talk.picking.value} />}
       {talk.reminding.value && <Remind roomId={talk.roomId} msgId={talk.reminding.value.msg_id} onClose={() => (talk.reminding.value = null)} />}
       {talk.versions.value && <Versions talk={talk} message={talk.versions.value} />}
+      {talk.reading.value && <Readers talk={talk} message={talk.reading.value} />}
       {talk.details.value && <MessageDetails talk={talk} message={talk.details.value} />}
     </div>
   );

@@ -44,6 +44,7 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
     ...(message.edited ? [{ label: t('talk.before'), icon: 'clock' as const, onSelect: () => (talk.versions.value = message) }] : []),
     ...(message.thread ? [] : [{ label: t('talk.thread'), icon: 'room' as const, onSelect: () => talk.openThread(message) }]),
     { label: t('talk.link'), icon: 'link', onSelect: () => void copy(location.origin + linkTo(message)) },
+    ...(text ? [{ label: t('talk.readers'), icon: 'eye' as const, onSelect: () => (talk.reading.value = message) }] : []),
     ...(text ? [{ label: t('remind.title'), icon: 'clock' as const, onSelect: () => (talk.reminding.value = message) }] : []),
     ...(text ? [{ label: t(message.pinned ? 'talk.unpin' : 'talk.pin'), icon: 'pin' as const, onSelect: () => talk.pin(message, !message.pinned) }] : []),
     ...(own ? [{ label: t('talk.edit'), icon: 'edit' as const, onSelect: () => (talk.editing.value = message) }] : []),

@@ -18,9 +18,11 @@ interface Props extends Place {
   fresh: boolean;
   // tail is the newest row, which keeps a distance from what is below.
   tail: boolean;
+  // own is one's newest message.
+  own: boolean;
 }
 
-export const MessageRow = memo(function MessageRow({ item, talk, day, first, last, fresh, tail }: Props) {
+export const MessageRow = memo(function MessageRow({ item, talk, day, first, last, fresh, tail, own }: Props) {
   const { message } = item;
   return (
     <div class={tail ? 'entry tail' : 'entry'}>
@@ -39,7 +41,7 @@ export const MessageRow = memo(function MessageRow({ item, talk, day, first, las
           {wordsOf(message)} · <Time at={message.sent_at} as="clock" />
         </p>
       ) : (
-        <Bubble item={item} talk={talk} first={first} last={last} />
+        <Bubble item={item} talk={talk} first={first} last={last} own={own} />
       )}
     </div>
   );

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { at, get, query } from '../../api';
+import { enterSends } from '../../device';
 import type { ScreenProps } from '../../router';
 import { store } from '../../store';
 import { rowOf, isDeleted } from '../../store/entries';
@@ -11,7 +12,6 @@ import { Avatar } from '../../ui/Avatar';
 import { Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Failed } from '../../ui/Empty';
-import { Field } from '../../ui/Field';
 import { Screen } from '../../ui/Screen';
 import { Spinner } from '../../ui/Spinner';
 import { useLoad } from '../../ui/useLoad';
@@ -101,12 +101,19 @@ function Waiting({ outgoing }: { outgoing: Outgoing }) {
   );
 }
 
+// Answer is where one answers: the field grows with its text, and keys do what they do in the room.
 function Answer({ onSend }: { onSend: (text: string) => void }) {
   const [text, setText] = useState('');
   const send = () => {
     if (text.trim() === '') return;
     onSend(text.trim());
     setText('');
+  };
+  const onKeyDown = (e: KeyboardEvent) => {
+    if (e.isComposing || e.keyCode === 229) return; // Enter then ends a word of an input method
+    if (e.key !== 'Enter' || !(e.ctrlKey || e.metaKey || (enterSends.value && !e.shiftKey && !e.altKey))) return;
+    e.preventDefault();
+    send();
   };
   return (
     <form
@@ -116,8 +123,19 @@ function Answer({ onSend }: { onSend: (text: string) => void }) {
         send();
       }}
     >
-      <Field label={t('thread.field')} value={text} onValue={setText} />
-      <Button type="submit" kind="primary" icon="send" label={t('thread.send')} disabled={text.trim() === ''} />
+      <div class="growing" data-text={text}>
+        <textarea
+          rows={1}
+          dir="auto"
+          value={text}
+          placeholder={t('thread.field')}
+          aria-label={t('thread.field')}
+          enterkeyhint={enterSends.value ? 'send' : 'enter'}
+          onInput={(e) => setText(e.currentTarget.value)}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <Button type="submit" kind="primary" icon="send" label={t('thread.send')} disabled={text.trim() === ''} onPointerDown={(e) => e.preventDefault()} />
     </form>
   );
 }

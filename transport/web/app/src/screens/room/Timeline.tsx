@@ -8,6 +8,7 @@ import { Badge } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Empty, Failed } from '../../ui/Empty';
 import { Icon } from '../../ui/Icon';
+import { lazy } from '../../ui/lazy';
 import { Spinner } from '../../ui/Spinner';
 import { VirtualList, type VirtualHandle } from '../../ui/VirtualList';
 import { placeOf } from './group';
@@ -22,6 +23,8 @@ interface Props {
   // onLeave is called when the arrow keys lead out of the list at its end.
   onLeave: () => void;
 }
+
+const ToFresh = lazy(() => import('./ToFresh'), true);
 
 const keyOf = (item: Item) => item.key;
 
@@ -46,6 +49,7 @@ export function Timeline({ talk, name, unread, onLeave }: Props) {
   if (!window.ready.value) return <Spinner />;
   if (items.length === 0) return window.problem.value ? <Failed problem={window.problem.value} onRetry={() => void window.toEnd()} /> : <Empty icon="room" title="No messages yet" />;
   const divider = talk.fresh();
+  const own = items.findLastIndex(({ message }) => message?.type === 'text' && message.sender_id === talk.store.who.user_id);
   return (
     <div class="timeline" ref={box} onScrollCapture={seen} onKeyDown={(e) => walk(e, onLeave)}>
       <VirtualList
@@ -61,7 +65,7 @@ export function Timeline({ talk, name, unread, onLeave }: Props) {
         onEnd={setListAtEnd}
       >
         {(item, i) => (
-          <MessageRow item={item} talk={talk} {...placeOf(items, i, divider)} fresh={divider > 0 && item.message?.room_seq === divider} tail={i === items.length - 1} />
+          <MessageRow item={item} talk={talk} {...placeOf(items, i, divider)} fresh={divider > 0 && item.message?.room_seq === divider} tail={i === items.length - 1} own={i === own} />
         )}
       </VirtualList>
       {window.loading.value === 'older' && (
@@ -69,6 +73,7 @@ export function Timeline({ talk, name, unread, onLeave }: Props) {
           <Spinner label="Reading older messages" />
         </div>
       )}
+      {talk.divider.value > 0 && <ToFresh talk={talk} box={box} />}
       {!atEnd && (
         <div class="to-end">
           <Button icon="down" label={unread > 0 ? `To the newest, ${unread} unread` : 'To the newest'} onClick={() => void talk.toEnd()} />

@@ -9,8 +9,12 @@ import { useLoad } from '../../ui/useLoad';
 
 export interface Facts {
   members: number;
+  people: readonly string[]; // their ids, without agents'
   limit: number; // of a message, in bytes
 }
+
+// known is what was read last of rooms that were shown, so that nothing moves when one comes back.
+const known = new Map<string, Facts>();
 
 // useFacts reads them again when the platform has written into the room, as it does
 // when somebody joins, and when the network is back.
@@ -24,9 +28,12 @@ export function useFacts(store: Store, room: RoomView): Facts | undefined {
         get<{ members: Member[] }>(at`/api/rooms/${room.room_id}/members`, { signal }),
         get<{ room: Room }>(at`/api/rooms/${room.room_id}`, { signal }),
       ]);
-      return { members: members.length, limit: own.room.policy.max_message_bytes };
+      const people = members.filter(({ is_service }) => !is_service).map(({ user_id }) => user_id);
+      const facts = { members: members.length, people, limit: own.room.policy.max_message_bytes };
+      known.set(room.room_id, facts);
+      return facts;
     },
     [room.room_id, told.current, live],
   );
-  return data;
+  return data ?? known.get(room.room_id);
 }

@@ -37,6 +37,10 @@ export class Talk {
   readonly versions = signal<Message | null>(null);
   // reminding is the message that one is to be reminded of.
   readonly reminding = signal<Message | null>(null);
+  // reading is the message of which is shown who has read it.
+  readonly reading = signal<Message | null>(null);
+  // people are the ids of those in the room who aren't agents; none while that isn't known.
+  readonly people = signal<readonly string[]>([]);
   // menu is open for a message, at a point of the screen.
   readonly menu = signal<{ message: Message; x: number; y: number } | null>(null);
   // divider is the room_seq from which on all is new, 0 for none.
@@ -83,6 +87,11 @@ export class Talk {
     if (!mark) return;
     this.lit.value = row.key;
     setTimeout(() => this.lit.value === row.key && (this.lit.value = ''), glow);
+  }
+
+  // toFresh brings the first new message into view.
+  toFresh(): Promise<void> {
+    return this.goTo(this.divider.value, false);
   }
 
   async toEnd(): Promise<void> {

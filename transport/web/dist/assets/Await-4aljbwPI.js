@@ -1,1 +1,0 @@
-import{at as e,ft as t,rt as n,st as r,vn as i}from"./index-h6Phv1KR.js";function a({of:r,children:a}){return r.data===void 0?r.problem?t(n,{problem:r.problem,onRetry:r.reload}):t(e,{}):t(i,{children:[t(o,{of:r.problem}),a(r.data)]})}function o({of:e}){return e?t(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:r(e)}):null}export{o as n,a as t};

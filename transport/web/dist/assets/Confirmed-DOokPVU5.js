@@ -1,1 +1,0 @@
-import{I as e,Kt as t,ft as n,nt as r}from"./index-h6Phv1KR.js";function i(){return n(e,{title:t(`confirm.done`),above:`/ui/more`,children:n(r,{icon:`key`,title:t(`confirm.thanks`),children:n(`p`,{children:t(`confirm.back`)})})})}export{i as default};

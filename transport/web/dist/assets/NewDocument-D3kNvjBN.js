@@ -1,1 +1,0 @@
-import{ft as e,lt as t,ut as n}from"./index-h6Phv1KR.js";/* empty css                  */import{t as r}from"./Editor-DsDw00d0.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return e(r,{w:i,above:a,onCancel:()=>t(a),onSaved:({document:e})=>n(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

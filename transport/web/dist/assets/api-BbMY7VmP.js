@@ -1,1 +1,0 @@
-import{Qt as e,en as t,rn as n}from"./index-h6Phv1KR.js";var r=e=>t(`/api/tenant/members`,{signal:e}),i=(t,r)=>n(e`/api/tenant/members/${t}`,{name:r});export{i as n,r as t};

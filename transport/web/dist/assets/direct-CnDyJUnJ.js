@@ -1,1 +1,0 @@
-import{Qt as e,an as t,gt as n,nn as r,ut as i}from"./index-h6Phv1KR.js";async function a(e){let{room:a}=await t(`/api/dms`,{with:e},{key:r()});await n.value?.refresh(),i(`/ui/rooms/${a.room_id}`)}async function o(r){await t(e`/api/rooms/${r}/leave`),await n.value?.refresh()}export{a as n,o as t};

@@ -1,1 +1,0 @@
-import{dn as e,mn as t,pn as n}from"./index-h6Phv1KR.js";function r(){let[r,i]=t({busy:!1}),a=n(!0),o=n(!1);e(()=>()=>void(a.current=!1),[]);let s=e=>(o.current=!1,a.current&&i({busy:!1,problem:e}),e===void 0);return{...r,problem:r.problem,run:async e=>!o.current&&(o.current=!0,i({busy:!0}),e().then(()=>s(),e=>s(e))),clear:()=>i({busy:!1})}}export{r as t};
