@@ -1,0 +1,1 @@
+function e(e){return new Date(e.getFullYear(),e.getMonth(),e.getDate()+1,9)}var t=e=>e.getDay()===0;function n(e){return new Date(e.getFullYear(),e.getMonth(),e.getDate()+((8-e.getDay())%7||7),9)}export{t as n,e as r,n as t};
