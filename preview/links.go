@@ -69,11 +69,11 @@ func fetchable(link string) *url.URL {
 		return nil
 	}
 	if port := u.Port(); port != "" && port != "80" && port != "443" {
-		if n, err := strconv.Atoi(port); err != nil || n < 1024 {
+		if n, err := strconv.Atoi(port); err != nil || n < 1024 || n > 65535 {
 			return nil
 		}
 	}
-	u.Fragment, u.RawFragment = "", ""
+	u.Fragment, u.RawFragment, u.Host = "", "", strings.ToLower(u.Host)
 	return u
 }
 

@@ -184,7 +184,7 @@ func (g *gate) operations(t *testing.T) (tools, routes []string) {
 func (g *gate) try(t *testing.T, method, route string) (status int, body string) {
 	t.Helper()
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":"r:general"}}}`
-	named := strings.NewReplacer("{roomId}", "r:general", "{workspaceId}", "w:general", "{fileId}", "f:1", "{uploadId}", "up:"+strings.Repeat("0", 40))
+	named := strings.NewReplacer("{roomId}", "r:general", "{entryId}", "m:1", "{number}", "0", "{workspaceId}", "w:general", "{fileId}", "f:1", "{uploadId}", "up:"+strings.Repeat("0", 40))
 	r := httptest.NewRequestWithContext(t.Context(), method, named.Replace(route), nil)
 	send := func(path, body string) {
 		r = httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))

@@ -126,7 +126,7 @@ func (n *node) start() {
 
 func (n *node) launch() {
 	n.t.Helper()
-	cmd := exec.Command(n.program, append([]string{"serve", "--data", n.dir, "--listen", n.address, "--owner", owner, "--domain", "harbour.example", "--log-level", "warn", "--limit=all=0"}, n.flags...)...)
+	cmd := exec.Command(n.program, append([]string{"serve", "--data", n.dir, "--listen", n.address, "--owner", owner, "--domain", "harbour.example", "--log-level", "warn", "--limit=all=0", "--no-link-previews"}, n.flags...)...)
 	cmd.Stdout, cmd.Stderr = &n.log, &n.log
 	if err := cmd.Start(); err != nil {
 		n.t.Fatalf("couldn't start the server: %v", err)

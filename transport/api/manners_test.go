@@ -35,6 +35,7 @@ var unpaged = map[string]string{
 	"get-agreement": "its pages are of the history",
 	"get-cluster":   "the nodes of one cluster",
 	"get-container": "one container",
+	"list-previews": "three at most",
 }
 
 // TestListsHavePages: each operation that reads and answers a list takes limit and cursor, and

@@ -40,11 +40,11 @@ var ownSets = []struct {
 	{"messenger", everyone, `messenger.edit messenger.entries messenger.entry messenger.history messenger.list_rooms messenger.mark_read messenger.open_direct messenger.pin messenger.pins messenger.react
 		messenger.readers messenger.redact messenger.search messenger.send messenger.stream_room messenger.thread messenger.typing room.create room.describe room.get room.invite room.join room.leave room.member.list
 		room.member.update room.remove room.update`},
-	{"polls", everyone, `messenger.poll.create messenger.poll.end messenger.poll.get messenger.poll.vote`},
 	{"office", everyone, `office.document.create office.document.delete office.document.get office.document.list office.document.search
 		office.document.update office.document.versions office.llm.complete office.tool.call office.workspace.create office.workspace.list`},
 	{"files", everyone, `office.file.get office.file.list office.file.put office.file.read office.file.remove office.upload.begin office.upload.end office.upload.get
 		messenger.file messenger.files messenger.upload`},
+	{"polls", everyone, `messenger.poll.create messenger.poll.end messenger.poll.get messenger.poll.vote`},
 	{"containers", everyone, `container.create container.get container.invite container.leave container.list container.member.list
 		container.member.update container.remove container.transfer kind.list`},
 	{"containers", permitted, `credits.issue kind.remove kind.set`},

@@ -1,1 +1,0 @@
-function e(e){return new Date(e.getFullYear(),e.getMonth(),e.getDate()+1,9)}function t(e){return new Date(e.getFullYear(),e.getMonth(),e.getDate()+((8-e.getDay())%7||7),9)}export{e as n,t};
