@@ -57,7 +57,7 @@ export default function Poll({ message, talk }: { message: Message; talk: Talk }
                   {option}
                 </span>
                 {count !== undefined && <span class="count">{number(count)}</span>}
-                {count !== undefined && <span class="bar" aria-hidden="true" style={{ inlineSize: `${voters > 0 ? (100 * count) / voters : 0}%` }} />}
+                {count !== undefined && <span class="share" aria-hidden="true" style={{ inlineSize: `${voters > 0 ? (100 * count) / voters : 0}%` }} />}
               </button>
             </li>
           );
