@@ -52,6 +52,11 @@ var types = map[string]struct{ place, unused string }{
 	"Usage":           {"ubl.call.v1/$defs/usage", ""},
 }
 
+// own are fields that a record has in the app alone.
+var own = map[string][]string{
+	"Message": {"poll", "polled", "pollAt"}, // of a message that is a poll, from its entries
+}
+
 // TestTypes: the app knows each field that a record has by its schema, or no screen needs it,
 // and none besides.
 func TestTypes(t *testing.T) {
@@ -84,7 +89,7 @@ func TestTypes(t *testing.T) {
 			}
 		}
 		for _, f := range known {
-			if !slices.Contains(described, f) {
+			if !slices.Contains(described, f) && !slices.Contains(own[name], f) {
 				t.Errorf("%s has %s, which %s doesn't describe", name, f, of.place)
 			}
 		}
