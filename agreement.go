@@ -109,6 +109,8 @@ type Agreement struct {
 	Amended int64  `json:"amended,omitempty"`
 	// Mandate is what an agent's Agreement says; nil for every other.
 	Mandate *Mandate `json:"mandate,omitempty"`
+	// Salt is that of Mandate (see [ServiceToken]). It keeps Hash from telling the mandate.
+	Salt Salt `json:"salt,omitzero"`
 	// Proposal is of other terms, while not all have accepted who must; nil for none.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// Members is keyed by user; on the wire it is the sorted list of [AgreementView].
@@ -208,7 +210,7 @@ func (a *Agreement) owners(services bool) int {
 }
 
 // Hash commits to the record: "g:" and the hex SHA-256 of canonical JSON with these members
-// of it, as [AgreementView] is served: created_at, created_by, ended_at, heir, id, mandate, physics,
+// of it, as [AgreementView] is served: created_at, created_by, ended_at, heir, id, mandate, physics, salt,
 // sealed_at, status, tenant_id, terms, type, each left out where it is absent there, and
 // members, the entries by user id, each with is_service (where true), role, since and
 // user_id. Names, addresses and what lists add are for reading only, and an open proposal
@@ -237,6 +239,9 @@ func (a *Agreement) Hash() string {
 	b = append(b, ']')
 	if a.Physics != nil {
 		b = append(append(b, `,"physics":`...), canonical(a.Physics)...)
+	}
+	if !a.Salt.IsZero() {
+		b = append(append(append(b, `,"salt":"`...), a.Salt.String()...), '"')
 	}
 	if a.SealedAt != nil {
 		b = append(a.SealedAt.append(append(b, `,"sealed_at":"`...)), '"')

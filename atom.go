@@ -362,6 +362,9 @@ const (
 	DidRedact           Did = "messenger.redact"
 	DidDirectOpen       Did = "messenger.open_direct"
 	DidPin              Did = "messenger.pin"
+	DidPollCreate       Did = "messenger.poll.create"
+	DidPollVote         Did = "messenger.poll.vote"
+	DidPollEnd          Did = "messenger.poll.end"
 
 	DidAgreementPropose  Did = "agreement.propose"
 	DidAgreementAccept   Did = "agreement.accept"
@@ -446,6 +449,7 @@ var dids = []Did{
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke, DidMandateSet, DidAgentConnect, DidAgentRedeem, DidAgentRefresh,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidRoomDescribe, DidSend, DidEdit, DidReact, DidRedact, DidPin, DidDirectOpen,
+	DidPollCreate, DidPollVote, DidPollEnd,
 	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,

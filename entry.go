@@ -29,12 +29,15 @@ const (
 	EntryProposal   EntryType = "proposal"   // what became of the terms of the room's Agreement
 	EntryRoom       EntryType = "room"       // what the room is called and about, and its rules for messages
 	EntryCall       EntryType = "call"       // a call began or ended; nothing writes it yet
+	EntryVote       EntryType = "vote"       // what somebody chooses in a poll; their newest counts
+	EntryPollEnd    EntryType = "poll_end"   // ends a poll
 )
 
 // EntryTypes lists them all.
 func EntryTypes() []EntryType {
 	return []EntryType{
 		EntryMessage, EntryEdit, EntryReaction, EntryRedaction, EntryPin, EntryMembership, EntryProposal, EntryRoom, EntryCall,
+		EntryVote, EntryPollEnd,
 	}
 }
 
@@ -161,6 +164,7 @@ func ProposalContent(b ProposalBody) TypedBody {
 func OwnContent(kind string) bool {
 	return slices.Contains([]string{
 		ContentText, ContentSystem, ContentReaction, ContentRedaction, ContentPin, ContentMembership, ContentProposal, ContentRoom, ContentCall,
+		ContentPoll, ContentVote, ContentPollEnd,
 	}, kind)
 }
 
@@ -250,6 +254,8 @@ type Entry struct {
 	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
 	Kind         string        `json:"kind"`
 	Pinned       bool          `json:"pinned,omitempty"`
+	// Poll is what has become of a poll.
+	Poll *PollState `json:"poll,omitempty"`
 	// Reactions are to a message, the key that came first first.
 	Reactions []Reactions `json:"reactions,omitempty"`
 	Receipt   Receipt     `json:"receipt"`
@@ -261,11 +267,11 @@ type Entry struct {
 	RoomID  RoomID     `json:"room_id"`
 	RoomSeq int64      `json:"room_seq"`
 	// Salt is what the body's commitment in the ledger was made with: none for a body that is
-	// older than commitments, and for one that was redacted.
+	// older than commitments, for one that was redacted, and for a vote in an anonymous poll.
 	Salt   Salt `json:"salt,omitzero"`
 	SentAt Time `json:"sent_at"`
-	// Target is what an edit, reaction, redaction or pin is about, and for what became of a
-	// proposal the entry that told of it first.
+	// Target is what an edit, reaction, redaction, pin, vote or end of a poll is about, and for what
+	// became of a proposal the entry that told of it first.
 	Target   *MessageID `json:"target,omitempty"`
 	TenantID TenantID   `json:"tenant_id"`
 	// Thread is the message that the thread began with that this message is in.
@@ -315,6 +321,7 @@ const MaxReactors = 50
 type Became struct {
 	Edited    *Edited
 	Pinned    bool
+	Poll      *PollState
 	Reactions []Reactions
 	Replies   *Replies
 }
@@ -327,7 +334,7 @@ type Replies struct {
 
 // With is the entry with what became of it.
 func (e Entry) With(b Became) *Entry {
-	e.Edited, e.Pinned, e.Reactions, e.Replies = b.Edited, b.Pinned, b.Reactions, b.Replies
+	e.Edited, e.Pinned, e.Poll, e.Reactions, e.Replies = b.Edited, b.Pinned, b.Poll, b.Reactions, b.Replies
 	return &e
 }
 
@@ -443,3 +450,149 @@ func ReadMessages(ctx context.Context, a Asker, room Name, cmd ReadHistory) (lis
 
 // Cost is that of the body, twice over for the entry and its bookkeeping.
 func (c PostEntry) Cost() int { return writeCost + 2*len(c.Body.Hashed()) + costOf(c.Attachments) }
+
+// A poll is a message whose body is a question with options: people answer it, react to it, pin
+// it and redact it like any other. Votes, and its end, are entries about it.
+
+// Content types of polls.
+const (
+	ContentPoll    = "application/vnd.ubl.poll+json"     // {"question":…,"options":[…]}, of a message
+	ContentVote    = "application/vnd.ubl.vote+json"     // {"choices":[…]}
+	ContentPollEnd = "application/vnd.ubl.poll-end+json" // {"counts":[…],"voters":…}, which the room writes
+)
+
+// Bounds of polls.
+const (
+	MinPollOptions = 2
+	MaxPollOptions = 10
+	MaxPollText    = 300 // characters of a question, and of an option
+	// MaxPollDays is how long a poll may be open that has an end.
+	MaxPollDays = 366
+	// MaxVoters is how many people may vote in one poll. The end of an anonymous one takes all of
+	// their votes away in one commit.
+	MaxVoters = 10_000
+)
+
+type (
+	// PollBody is that of [ContentPoll].
+	PollBody struct {
+		// Anonymous keeps from everybody who chose what, and shows counts at the end alone.
+		Anonymous bool `json:"anonymous,omitempty"`
+		// EndsAt ends the poll by itself; 0 for never.
+		EndsAt Time `json:"ends_at,omitzero"`
+		// Multiple lets a vote choose several options.
+		Multiple bool     `json:"multiple,omitempty"`
+		Options  []string `json:"options"`
+		Question string   `json:"question"`
+		// Result is what came of a poll that was imported. Nobody votes in it any more.
+		Result *PollResult `json:"result,omitempty"`
+	}
+	// PollResult is that of [ContentPollEnd]: how many chose each option, and how many voted.
+	PollResult struct {
+		Counts []int64 `json:"counts,omitempty"` // nil of an anonymous poll that was imported open
+		Voters int64   `json:"voters"`
+	}
+	// VoteBody is that of [ContentVote]. Choices are numbers of options, from 1 on; an empty list
+	// takes the vote back. Nil in the entry of a vote in an anonymous poll, which doesn't tell.
+	VoteBody struct {
+		Choices []int `json:"choices,omitzero"`
+	}
+)
+
+// PollContent is the body of a poll.
+func PollContent(b PollBody) TypedBody { return TypedBody{Type: ContentPoll, JSON: canonical(b)} }
+
+// VoteContent is the body of a vote.
+func VoteContent(choices ...int) TypedBody {
+	return TypedBody{Type: ContentVote, JSON: canonical(VoteBody{Choices: append([]int{}, choices...)})}
+}
+
+// SecretVoteContent is the body of a vote that doesn't tell its choices.
+func SecretVoteContent() TypedBody {
+	return TypedBody{Type: ContentVote, JSON: []byte("{}")}
+}
+
+// PollEndContent is the body of a poll's end. Who asks for it says nothing.
+func PollEndContent(r *PollResult) TypedBody {
+	if r == nil {
+		return TypedBody{Type: ContentPollEnd, JSON: []byte("{}")}
+	}
+	return TypedBody{Type: ContentPollEnd, JSON: canonical(r)}
+}
+
+// Poll is the body of a message that is a poll; nil for any other.
+func (c *TypedBody) Poll() *PollBody {
+	var b PollBody
+	if c == nil || c.Type != ContentPoll || json.Unmarshal(c.JSON, &b) != nil {
+		return nil
+	}
+	return &b
+}
+
+// Text is the question with its options, a line each: what a search finds.
+func (b *PollBody) Text() string {
+	return strings.Join(append([]string{b.Question}, b.Options...), "\n")
+}
+
+// Check refuses a poll that nobody could vote in.
+func (b *PollBody) Check() error {
+	switch {
+	case checkPollText(b.Question) != nil:
+		return Errorf(CodeValidation, "question is not 1 to %d characters that can be seen", MaxPollText)
+	case len(b.Options) < MinPollOptions || len(b.Options) > MaxPollOptions:
+		return Errorf(CodeValidation, "options are not %d to %d", MinPollOptions, MaxPollOptions)
+	}
+	for i, o := range b.Options {
+		if checkPollText(o) != nil || strings.ContainsAny(o, "\r\n") {
+			return Errorf(CodeValidation, "an option is not a line of 1 to %d characters that can be seen", MaxPollText)
+		}
+		if slices.Contains(b.Options[:i], o) {
+			return Errorf(CodeValidation, "two options are the same")
+		}
+	}
+	if r := b.Result; r != nil {
+		if !(r.Counts == nil && b.Anonymous) && len(r.Counts) != len(b.Options) || r.Voters < 0 || slices.ContainsFunc(r.Counts, func(n int64) bool { return n < 0 || n > r.Voters }) {
+			return Errorf(CodeValidation, "result doesn't have a count for each option")
+		}
+	}
+	return nil
+}
+
+func checkPollText(text string) error {
+	if utf8.RuneCountInString(text) > MaxPollText {
+		return Errorf(CodeValidation, "the text is too long")
+	}
+	return CheckText(text, MaxMessageBytes)
+}
+
+// Chosen are the choices of a vote in the poll, in order and each once, or what is wrong with them.
+func (b *PollBody) Chosen(choices []int) ([]int, error) {
+	chosen := slices.Compact(slices.Sorted(slices.Values(choices)))
+	switch {
+	case len(chosen) > 0 && (chosen[0] < 1 || chosen[len(chosen)-1] > len(b.Options)):
+		return nil, Errorf(CodeValidation, "choices are not numbers of options, from 1 to %d", len(b.Options))
+	case len(chosen) > 1 && !b.Multiple:
+		return nil, Errorf(CodeValidation, "choices are several, and the poll takes one")
+	}
+	return chosen, nil
+}
+
+// PollState is what has become of a poll. It is absent while nobody has voted.
+type PollState struct {
+	// By are who chose each option, at most [MaxReactors] of each; absent where it is anonymous.
+	By [][]UserID `json:"by,omitempty"`
+	// Counts are how many chose each option; absent while an anonymous poll is open.
+	Counts []int64 `json:"counts,omitempty"`
+	// Ended says when and by whom the poll was ended; nil while it is open.
+	Ended *PollEnded `json:"ended,omitempty"`
+	// Mine are the reader's choices; absent for none, and once an anonymous poll has ended.
+	Mine   []int `json:"mine,omitempty"`
+	Voters int64 `json:"voters"`
+}
+
+// PollEnded is the end of a poll. Where its time has come, By is the platform.
+type PollEnded struct {
+	At      Time   `json:"at"`
+	By      UserID `json:"by"`
+	RoomSeq int64  `json:"room_seq"` // of the entry that ended it
+}

@@ -217,6 +217,11 @@ type ServiceToken struct {
 	// as one; Resource is what its access tokens are for.
 	Client   string `json:"client,omitempty"`
 	Resource string `json:"resource,omitempty"`
+	// Salt opens the mandate_hash of the newest act that set Mandate, ClientSalt the client_hash of
+	// the act that connected the agent. Both are zero where those hashes have no salt, as in acts of
+	// versions before. Who is told the mandate and the client is told them.
+	Salt       Salt `json:"salt,omitzero"`
+	ClientSalt Salt `json:"client_salt,omitzero"`
 }
 
 // Keeper is who answers for the service.

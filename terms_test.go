@@ -144,6 +144,7 @@ func TestAgreementHash(t *testing.T) {
 	full := func() *Agreement {
 		a := agreed(Permit{Did: "messenger.*", To: []string{ToEntries}})
 		a.CreatedAt, a.CreatedBy, a.EndedAt, a.SealedAt, a.NamedHeir, a.Physics = 1000, "u:ana", &at, &at, "u:bob", &physics
+		a.Mandate, a.Salt = &Mandate{Tools: []string{"messenger.*"}, PerMinute: 60}, Salt{7}
 		a.Terms.Until, a.Terms.Obligations = at, []string{"<b> \u2028"}
 		return a
 	}
@@ -159,7 +160,7 @@ func TestAgreementHash(t *testing.T) {
 		if record["hash"] != a.Hash() {
 			t.Errorf("%s is served with the hash %v, which is %s", a.ID, record["hash"], a.Hash())
 		}
-		keep(record, "created_at", "created_by", "ended_at", "heir", "id", "members", "physics", "sealed_at", "status", "tenant_id", "terms", "type")
+		keep(record, "created_at", "created_by", "ended_at", "heir", "id", "mandate", "members", "physics", "salt", "sealed_at", "status", "tenant_id", "terms", "type")
 		for _, m := range record["members"].([]any) {
 			keep(m.(map[string]any), "is_service", "role", "since", "user_id")
 		}
@@ -187,6 +188,8 @@ func TestAgreementHash(t *testing.T) {
 		"!an entry":   func(a *Agreement) { delete(a.Members, "u:bob") },
 		"!a permit":   func(a *Agreement) { a.Terms.Permits[0].To = []string{ToOwners} },
 		"!the status": func(a *Agreement) { a.Status = AgreementEnded },
+		"!the salt":   func(a *Agreement) { a.Salt = Salt{8} },
+		"!no salt":    func(a *Agreement) { a.Salt = Salt{} },
 		"!the heir":   func(a *Agreement) { a.NamedHeir = "" },
 		"!physics":    func(a *Agreement) { a.Physics = &Physics{} },
 		"!a sealing":  func(a *Agreement) { a.SealedAt = nil },

@@ -83,6 +83,8 @@ var partOf = map[Did]Did{
 	"messenger.thread":    "messenger.history",
 	"messenger.typing":    DidSend,
 	DidEdit:               DidSend,
+	DidPollCreate:         DidSend,
+	"messenger.poll.get":  "messenger.history",
 	"office.file.read":    DidFileGet,
 	"office.upload.begin": DidFilePut,
 	"messenger.upload":    DidSend,

@@ -17,6 +17,7 @@
 //	b server 0 tool    tool by the server's own name: pinned and held definition
 //	l 0 n              row n of the log: a version byte, then canonical JSON
 //	q 0 n              call n while it is open, of a version before the outbox
+//	i 4 portal         snapshot of the State ([actors.Snapshots])
 //	e portal           counter of events
 //	c portal           counter of rows
 //	k portal 0 n       idempotency keys ([actors.Keys])
@@ -28,6 +29,9 @@
 //
 // What owners decide is stored as an event. A sync, a user's signing in and each step of
 // a call pass ([actors.Plan]): they happen again and again, and only the newest counts.
+//
+// A Portal is loaded from the newest snapshot and the events after it. The snapshot has the budget, and
+// of each server the number of the event that it is as of. All else is kept beside.
 //
 // # The way of one call
 //

@@ -5,15 +5,30 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"ubl"
 	"ubl/actors"
 )
 
-// Open loads a Portal for tests that compare it with a live one.
+// Open loads a Portal for tests that compare it with a live one. It has many snapshots.
 func Open(ctx context.Context, read ubl.Reader, env actors.Env) (*Portal, error) {
-	return load(ctx, kind(), read, nil, env)
+	often := kind()
+	often.Snapshot.Every, often.Snapshot.Each = 2, -1
+	return load(ctx, often, read, nil, env)
+}
+
+// Replay loads a Portal from all events.
+func Replay(ctx context.Context, read ubl.Reader, env actors.Env) (*Portal, error) {
+	all := kind()
+	all.Snapshot = nil
+	return load(ctx, all, read, nil, env)
+}
+
+// SnapshotFields are those of a State, of its stored form, and what is kept beside.
+func SnapshotFields() (state, stored reflect.Type, beside []string) {
+	return reflect.TypeFor[State](), reflect.TypeFor[snapshot](), besides
 }
 
 // Snapshot is everything a Portal knows, as text; only while nothing is in flight.
@@ -21,7 +36,7 @@ func (x *Portal) Snapshot() string {
 	s := x.State
 	servers, tools, calls, kept := map[string]any{}, map[string]any{}, map[string]any{}, map[string]any{}
 	for id, v := range s.Servers {
-		servers[id] = []any{v.config, v.receipt, v.sync, s.view(v)}
+		servers[id] = []any{v.config, v.n, v.receipt, v.sync, s.view(v)}
 	}
 	for name, t := range s.Tools {
 		tools[name] = t
@@ -36,7 +51,7 @@ func (x *Portal) Snapshot() string {
 		return slices.Compare([]string{a.server, string(a.user)}, []string{b.server, string(b.user)})
 	})
 	text, err := json.MarshalIndent(map[string]any{
-		"servers": servers, "tools": tools, "open": calls, "kept": kept, "grants": fmt.Sprint(grants), "budget": s.Budget, "usage": s.Usage,
+		"tenant": s.Tenant, "servers": servers, "tools": tools, "open": calls, "kept": kept, "grants": fmt.Sprint(grants), "budget": s.Budget, "usage": s.Usage,
 		"reserved": s.Reserved, "rows": []int64{s.Low, s.High}, "keys": fmt.Sprint(x.Keys.Known()),
 	}, "", " ")
 	if err != nil {

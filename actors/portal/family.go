@@ -16,7 +16,7 @@ func kind() *actors.Kind[State, event] {
 		Spaces: "blpq",
 		Name:   local, Version: version, Encode: func(e event) []byte { return encode(e) }, Place: place,
 		Apply: (*State).apply, Under: (*State).under, Newest: (*State).newest, Stands: (*State).stands, Pointers: (*State).pointers, Index: index, Tell: tell,
-		Empty: func(of ubl.Name) State { return newState(of.Group().Tenant) }, Beside: beside, Ended: (*State).ended, WakePasses: true, Adopt: (*State).adopt,
+		Empty: func(of ubl.Name) State { return newState(of.Group().Tenant) }, Beside: beside, Ended: (*State).ended, WakePasses: true, Adopt: (*State).adopt, Snapshot: snapshots(),
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidServerAdd, addContent, (*State).decideAdd),
 			actors.On(ubl.DidServerUpdate, updateContent, (*State).decideUpdate),

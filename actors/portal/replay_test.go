@@ -2,6 +2,7 @@ package portal_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ubl"
+	"ubl/actors"
 	"ubl/actors/portal"
 	"ubl/test/harness"
 )
@@ -17,7 +19,7 @@ import (
 // knows exactly what the live one knows.
 func TestStateIsDerived(t *testing.T) {
 	h := harness.OpenLive(t, "portal", func(local string) bool { return local == "portal" }, portal.Open)
-	n := 0
+	n, saved := 0, false
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		w := newWorld(h.House, n)
@@ -43,9 +45,17 @@ func TestStateIsDerived(t *testing.T) {
 				if got, want := loaded.Snapshot(), live.Snapshot(); got != want {
 					rt.Fatalf("loaded state differs\n got %s\nwant %s", got, want)
 				}
+				replayed, err := portal.Replay(context.Background(), h.Engine, actors.Env{Name: w.name, Now: h.Clock.Now, Random: rand.Reader})
+				if err != nil || replayed.Snapshot() != live.Snapshot() {
+					rt.Fatalf("the state of all events differs, %v\n got %s\nwant %s", err, replayed.Snapshot(), live.Snapshot())
+				}
+				saved = saved || harness.Saved(t, h.Engine, w.name, snapshotKey) > 0
 			},
 		})
 	})
+	if !saved {
+		t.Error("no history led to a snapshot")
+	}
 }
 
 // world drives one portal with random commands. Refusals are part of a history.

@@ -36,6 +36,7 @@ type State struct {
 // server is a server as its owners made it, and what the newest sync said.
 type server struct {
 	config  ubl.Server
+	n       int64        // of the event that it is as of
 	receipt *ubl.Receipt // read only behind the gate
 	sync    *syncing     // nil: not asked since it was made or changed
 }
@@ -63,12 +64,12 @@ func newState(tenant ubl.TenantID) State {
 func (s *State) apply(e event) {
 	switch e.Did {
 	case ubl.DidServerAdd:
-		s.Servers[e.Server.ServerID] = &server{config: *e.Server, receipt: e.Sealed()}
+		s.Servers[e.Server.ServerID] = serverOf(e)
 	case ubl.DidServerUpdate:
 		was := s.Servers[e.Server.ServerID]
-		now := &server{config: *e.Server, receipt: e.Sealed(), sync: was.sync}
-		if startsAnew(&was.config, &now.config) {
-			now.sync = nil
+		now := serverOf(e)
+		if !startsAnew(&was.config, &now.config) {
+			now.sync = was.sync
 		}
 		s.Servers[e.Server.ServerID] = now
 		if movesAway(&was.config, &now.config) {
@@ -93,6 +94,11 @@ func (s *State) apply(e event) {
 	if e.call != nil {
 		s.step(e)
 	}
+}
+
+// serverOf is a server as an event made it.
+func serverOf(e event) *server {
+	return &server{config: *e.Server, n: e.N, receipt: e.Sealed()}
 }
 
 func (s *State) forgetGrants(server string) {

@@ -72,13 +72,14 @@ func aboutOf(e *ubl.Entry) ([]byte, error) {
 // became reads what became of the entries from first to last, as somebody sees it.
 func (r *Room) became(snap ubl.Snapshot, who ubl.UserID, first, last int64) (map[int64]*ubl.Became, error) {
 	all := make(map[int64]*ubl.Became)
-	of := func(k []byte) *ubl.Became { // both indexes end with the message's number and the entry's
-		seq := reading.NumberOf(k[:len(k)-8])
+	at := func(seq int64) *ubl.Became {
 		if all[seq] == nil {
 			all[seq] = new(ubl.Became)
 		}
 		return all[seq]
 	}
+	// Both indexes end with the message's number and the entry's.
+	of := func(k []byte) *ubl.Became { return at(reading.NumberOf(k[:len(k)-8])) }
 	var bad error
 	err := snap.Ascend(aboutKey(r.id, first, 0), aboutKey(r.id, last, -1), func(k, v []byte) bool {
 		switch b := of(k); {
@@ -109,6 +110,9 @@ func (r *Room) became(snap ubl.Snapshot, who ubl.UserID, first, last int64) (map
 		b.Replies.Count, b.Replies.RoomSeq = b.Replies.Count+1, reading.NumberOf(k)
 		return true
 	})
+	if err == nil {
+		err = r.polled(snap, who, first, last, at)
+	}
 	for _, b := range all {
 		for i := range b.Reactions {
 			r := &b.Reactions[i]

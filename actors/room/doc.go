@@ -11,6 +11,7 @@
 //	m room 0 seq    entry (stored.go has its forms)
 //	v room 0 a n    entry n is an edit of, a reaction to or a pin of entry a (became.go)
 //	T room 0 a n    entry n is an answer in the thread that entry a began
+//	V room 0 n user what user chose in the poll that entry n is; without a user, how it ended (poll.go)
 //	A room 0 n      the files that message n carries (files.go)
 //	A room          how many bytes those of all messages are
 //	B blob 0 room 0 n
@@ -51,6 +52,19 @@
 // Who comes and goes, and what becomes of the room's terms, is an entry too. The plan of the
 // act has it beside its event (beside.go), which notes its number: an event from before has
 // none, and makes none when it is replayed.
+//
+// # Polls
+//
+// A poll is a message of a type of body that the server reads: threads, reactions, pins, unread
+// counts and redactions know it as a message. A vote is an entry, and V has the newest of each
+// member. A reader of messages is told how many chose what, who, where the poll isn't anonymous,
+// and the reader's own choices. The author and moderators end a poll; an alarm does, as the
+// platform, where it has an end. Votes come too late from that time on, even while the alarm is.
+// The entry of the end has the counts, and the ledger its commitment to them.
+//
+// Of an anonymous poll nobody is told who chose what: entries of its votes have no choices and no
+// salt, and counts are told at the end, which takes the votes away. The ledger tells who voted
+// and when, and has a commitment that nobody can open any more.
 //
 // # Files
 //

@@ -31,13 +31,15 @@ type target struct {
 	edited int
 	// files are those that it carries still, when it is edited or redacted.
 	files *filesRecord
+	// poll is what is stored of a poll, when something is done about it.
+	poll *ballots
 }
 
 // post has an entry decided. What is about another entry waits until all before it is
 // durable, and reads the other one from the store: a redaction must find each edit, and an
 // edit each redaction. Those are rare; the room's messages wait for them.
 func (r *Room) post(t *actors.Turn, c ubl.PostEntry) {
-	if _, err := r.State.member(c.Who); err != nil {
+	if _, err := r.State.member(c.Who); err != nil && !(c.Type == ubl.EntryPollEnd && c.Who.IsPlatform()) {
 		t.Fail(err)
 		return
 	}
@@ -91,6 +93,11 @@ func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*t
 		}
 		if by == ubl.EntryEdit || by == ubl.EntryRedaction {
 			if found.files, err = readFiles(snap, r.id, seq); err != nil {
+				return err
+			}
+		}
+		if body := found.pollOf(); body != nil && by != ubl.EntryReaction && by != ubl.EntryPin {
+			if found.poll, err = r.ballotsOf(snap, seq, body); err != nil {
 				return err
 			}
 		}
@@ -151,14 +158,16 @@ type entryRule struct {
 // entryRules are the types that people and programs post. The others come from the acts that
 // cause them.
 var entryRules = map[ubl.EntryType]entryRule{
-	ubl.EntryMessage:  {did: ubl.DidSend, body: said},
+	ubl.EntryMessage:  {did: ubl.DidSend, body: opened},
 	ubl.EntryEdit:     {did: ubl.DidEdit, about: []ubl.EntryType{ubl.EntryMessage}, mine: true, body: said},
 	ubl.EntryReaction: {did: ubl.DidReact, about: []ubl.EntryType{ubl.EntryMessage}, body: reaction},
 	ubl.EntryRedaction: {
 		did: ubl.DidRedact, about: []ubl.EntryType{ubl.EntryMessage, ubl.EntryEdit, ubl.EntryReaction},
 		mine: true, keepers: true, body: reason,
 	},
-	ubl.EntryPin: {did: ubl.DidPin, about: []ubl.EntryType{ubl.EntryMessage}, body: pin},
+	ubl.EntryPin:     {did: ubl.DidPin, about: []ubl.EntryType{ubl.EntryMessage}, body: pin},
+	ubl.EntryVote:    {did: ubl.DidPollVote, about: []ubl.EntryType{ubl.EntryMessage}, body: vote},
+	ubl.EntryPollEnd: {did: ubl.DidPollEnd, about: []ubl.EntryType{ubl.EntryMessage}, mine: true, keepers: true, body: ending},
 }
 
 // said is what a message or its edit says. Text has the rules of any message; what only
@@ -212,18 +221,23 @@ func postContent(c *posted) []string {
 }
 
 // postDid names the act.
-func postDid(c *posted) ubl.Did { return cmp.Or(entryRules[c.Type].did, ubl.DidSend) }
+func postDid(c *posted) ubl.Did {
+	if c.isPoll() {
+		return ubl.DidPollCreate
+	}
+	return cmp.Or(entryRules[c.Type].did, ubl.DidSend)
+}
 
 // decidePost plans an entry of a member.
 func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
-	if c.Type != ubl.EntryRedaction { // which is possible after the end too
+	if c.Type != ubl.EntryRedaction && c.Type != ubl.EntryPollEnd { // which are possible after the end too
 		if err := s.Agreement.May(ubl.OpWrite); err != nil {
 			return nil, err
 		}
 	}
 	rule, ok := entryRules[c.Type]
 	if !ok {
-		return nil, ubl.Errorf(ubl.CodeValidation, "the type is none of message, edit, reaction, redaction and pin")
+		return nil, ubl.Errorf(ubl.CodeValidation, "the type is none of message, edit, reaction, redaction, pin, vote and poll_end")
 	}
 	beside := len(c.Attachments)
 	if c.Keeps != nil {
@@ -234,13 +248,16 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 		c.Attachments, err = ubl.CheckAttachments(c.Attachments)
 	}
 	if err == nil {
-		err = s.Agreement.Terms.Fits(rule.did, size(body))
+		err = s.Agreement.Terms.Fits(postDid(c), size(body))
 	}
 	if err == nil && c.Type == ubl.EntryEdit { // which is no way round the bound of messages
 		err = s.Agreement.Terms.Fits(ubl.DidSend, size(body))
 	}
 	if err == nil {
 		err = s.mayPost(c, rule)
+	}
+	if err == nil {
+		err = s.mayPoll(c, body, at)
 	}
 	if err == nil && c.Type == ubl.EntryMessage {
 		err = s.Policy.MayPost(s.Agreement.Members[c.Who.UserID].Role, c.Thread != "")
@@ -257,6 +274,9 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 			return nil, err
 		}
 		return s.posting(c.Who, at, said)
+	}
+	if c.Type == ubl.EntryPollEnd {
+		body = ubl.PollEndContent(c.target.poll.result())
 	}
 	return s.entering(c, body, at)
 }
@@ -297,7 +317,7 @@ func (s *State) mayPost(c *posted, rule entryRule) error {
 		return ubl.Errorf(ubl.CodeConflict, "the target was redacted")
 	case c.target.edited >= maxEdits:
 		return ubl.Errorf(ubl.CodeConflict, "a message can be edited %d times", maxEdits)
-	case !rule.mine || c.target.author() == c.Who.UserID:
+	case !rule.mine || c.target.author() == c.Who.UserID || c.Type == ubl.EntryPollEnd && c.Who.IsPlatform():
 		return nil
 	case rule.keepers:
 		if s.Agreement.Members[c.Who.UserID].Role == ubl.RoleModerator {
@@ -353,6 +373,7 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 		e.freed = s.dropping(p, c.target.Seq, c.target.files, nil)
 		e.marks = s.unsaid(p, c.target)
 	}
+	s.polling(p, c, e)
 	if c.Type != ubl.EntryMessage {
 		p.Records = append(p.Records, s.counting())
 	}

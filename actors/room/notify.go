@@ -26,7 +26,7 @@ const (
 func Notifying(read ubl.Reader) actors.Family {
 	follow := &actors.Follow{
 		Name: "notifications", Local: "tail|notifications", Every: notifyEvery,
-		Dids: []ubl.Did{ubl.DidSend}, Subject: roomOf,
+		Dids: []ubl.Did{ubl.DidSend, ubl.DidPollCreate}, Subject: roomOf,
 		Wanted: reading.AnybodyListens,
 	}
 	return actors.Deliverer(read, follow, func(env actors.Env) func(context.Context, string, []actors.Entry) error {
@@ -127,6 +127,9 @@ func (n notifier) messages(snap ubl.Snapshot, room ubl.RoomID, list []actors.Ent
 				return nil, ubl.Damaged("entry %d of %s can't be read", seq, room)
 			}
 			m.Text, m.mentions = body.Text, body.Mentions
+		}
+		if poll := entry.Body.Poll(); poll != nil {
+			m.Text = poll.Question
 		}
 		if entry.Thread != nil {
 			if m.thread, err = participants(snap, room, *entry.Thread); err != nil {

@@ -133,6 +133,12 @@ func (b brief) indexes(room ubl.RoomID, redacted bool) (keys [][]byte) {
 	if target, ok := b.Target.Seq(); ok && isAbout(b.kind()) {
 		keys = append(keys, aboutKey(room, target, b.Seq))
 	}
+	switch target, _ := b.Target.Seq(); b.kind() { // the poll itself is older, and gone
+	case ubl.EntryVote:
+		keys = append(keys, voteKey(room, target, b.author()))
+	case ubl.EntryPollEnd:
+		keys = append(keys, voteKey(room, target, ""))
+	}
 	return keys
 }
 

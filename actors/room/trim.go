@@ -50,6 +50,9 @@ func (r *Room) errand(key string, req ubl.Request) func(context.Context) error {
 	if errand, ok := agreement.FinishAgents(key, &r.State.Agreement.Agreement, r.Ask, r.Name, req); ok {
 		return errand
 	}
+	if ends := r.endPoll(key, req); ends != nil {
+		return ends
+	}
 	if !r.State.trims() {
 		return nil
 	}

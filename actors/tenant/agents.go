@@ -67,8 +67,14 @@ func (with makers) decideConnect(s *State, c ubl.ConnectAgent, at actors.Moment)
 		Grant:        &grant{CodeHash: c.CodeHash, CodeUntil: at.Now.Add(ubl.AgentCodeTTL)},
 	}
 	made.Mandate, made.Client, made.Resource = tidied(&c.Mandate), c.Client, c.Resource
-	p := becoming(ubl.DidAgentConnect, made)
-	p.This = append(p.This, ubl.Str("client_hash", ubl.BodyHash([]byte(c.Client))))
+	if made.ClientSalt, err = ubl.NewSalt(at.Random); err != nil {
+		return nil, err
+	}
+	p, err := becoming(ubl.DidAgentConnect, &made, at)
+	if err != nil {
+		return nil, err
+	}
+	p.This = append(p.This, ubl.Str("client_hash", made.ClientSalt.Commit([]byte(c.Client))))
 	return p, nil
 }
 

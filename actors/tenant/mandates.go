@@ -3,6 +3,7 @@ package tenant
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"ubl"
@@ -21,7 +22,7 @@ func (t service) mandate(tenant ubl.TenantID) ubl.Agreement {
 	record := ubl.Agreement{
 		ID: ubl.AgentAgreement(t.ClientID), Type: ubl.AgentMandateType, TenantID: tenant,
 		CreatedAt: t.CreatedAt, CreatedBy: t.CreatedBy, Status: ubl.AgreementInForce,
-		Terms: t.Mandate.Terms(t.UserID, t.ExpiresAt), Mandate: t.Mandate,
+		Terms: t.Mandate.Terms(t.UserID, t.ExpiresAt), Mandate: t.Mandate, Salt: t.Salt,
 		Members: map[ubl.UserID]ubl.Member{
 			t.UserID: entry(t.UserID, ubl.RoleMember, true), t.Keeper(): entry(t.Keeper(), ubl.RoleOwner, false),
 		},
@@ -96,29 +97,33 @@ func (s *State) under(p *plan, who ubl.Identity, t service) *plan {
 	return p
 }
 
-// boundPlan puts what a mandate says into the act that sets it.
-func boundPlan(p *plan, t service) *plan {
+// boundPlan puts what a mandate says into the act that sets it. The ledger has a commitment to the
+// mandate, whose salt is kept with it: places and tools are easily guessed.
+func boundPlan(p *plan, t *service, random io.Reader) (_ *plan, err error) {
 	m := t.Mandate
 	if m == nil {
-		return p
+		return p, nil
+	}
+	if t.Salt, err = ubl.NewSalt(random); err != nil {
+		return nil, err
 	}
 	id := ubl.Str("agreement_id", ubl.AgentAgreement(t.ClientID))
-	p.This = append(p.This, id, ubl.Str("mandate_hash", mandateHash(m)), ubl.Int("per_minute", int64(m.PerMinute)),
+	p.This = append(p.This, id, ubl.Str("mandate_hash", mandateHash(m, t.Salt)), ubl.Int("per_minute", int64(m.PerMinute)),
 		ubl.Int("places", int64(len(m.Places))), ubl.Bool("read_only", m.ReadOnly), ubl.Int("tools", int64(len(m.Tools))))
 	if m.Confirm != "" {
 		p.This = append(p.This, ubl.Str("confirm", m.Confirm))
 	}
 	p.Pointers = ubl.Fields{id}
-	return p
+	return p, nil
 }
 
-// mandateHash commits to a mandate: that of its canonical JSON.
-func mandateHash(m *ubl.Mandate) string {
+// mandateHash commits to a mandate's canonical JSON.
+func mandateHash(m *ubl.Mandate, salt ubl.Salt) string {
 	canonical, err := ubl.Canonical([]byte(mandateText(m)))
 	if err != nil { // strings and numbers
 		panic(fmt.Sprintf("tenant: couldn't write a mandate: %v", err))
 	}
-	return ubl.BodyHash(canonical)
+	return salt.Commit(canonical)
 }
 
 // mandateText tells one mandate from another, "" for none.
@@ -146,7 +151,7 @@ func tidied(m *ubl.Mandate) *ubl.Mandate {
 
 // decideMandate gives a service another mandate. One that was a full member gets its first;
 // none loses it, which is another token.
-func (s *State) decideMandate(c ubl.SetMandate, _ actors.Moment) (*plan, error) {
+func (s *State) decideMandate(c ubl.SetMandate, at actors.Moment) (*plan, error) {
 	t, ok := s.Services[c.ClientID]
 	if err := s.keeps(ubl.DidMandateSet, c.Who, t); err != nil {
 		return nil, err
@@ -167,7 +172,10 @@ func (s *State) decideMandate(c ubl.SetMandate, _ actors.Moment) (*plan, error) 
 		Act:   act(ubl.Fields{token, ubl.Str("user_id", t.UserID)}, ubl.Fields{ubl.Str("op", ubl.DidMandateSet), token}),
 		Event: event{Service: &t}, Frees: t.Mandate.Within(before.Mandate),
 	}
-	return s.under(boundPlan(p, t), c.Who, before), nil
+	if _, err := boundPlan(p, &t, at.Random); err != nil {
+		return nil, err
+	}
+	return s.under(p, c.Who, before), nil
 }
 
 // endMandate ends an agent with its mandate.

@@ -58,7 +58,7 @@ func (with makers) decideToken(s *State, c ubl.CreateServiceToken, at actors.Mom
 	}
 	made := service{SecretHash: c.SecretHash, ServiceToken: newService(c.ClientID, c.Name, c.Who.UserID, keeper.UserID, at.Now, ends)}
 	made.Mandate = tidied(c.Mandate)
-	return becoming(ubl.DidTokenCreate, made), nil
+	return becoming(ubl.DidTokenCreate, &made, at)
 }
 
 // newService is one that somebody makes now.
@@ -70,14 +70,14 @@ func newService(clientID, name string, by, keeper ubl.UserID, now ubl.Time, ends
 }
 
 // becoming is the act by which a service becomes a member of the tenant.
-func becoming(did ubl.Did, made service) *plan {
+func becoming(did ubl.Did, made *service, at actors.Moment) (*plan, error) {
 	m := ubl.Member{UserID: made.UserID, Name: ubl.FitMemberName(made.Name), Role: ubl.RoleMember, IsService: true, Since: made.CreatedAt}
 	token, user := ubl.Str("token_id", made.ClientID), ubl.Str("user_id", made.UserID)
 	return boundPlan(&plan{
 		Act: act(ubl.Fields{ubl.Str("expires_at", made.ExpiresAt.String()), ubl.Str("name", made.Name), token, user},
 			ubl.Fields{ubl.Str("op", did), token, user}),
-		Event: event{Service: &made, Member: &m, Voucher: &voucher{ServiceIssuer, made.ClientID}},
-	}, made)
+		Event: event{Service: made, Member: &m, Voucher: &voucher{ServiceIssuer, made.ClientID}},
+	}, made, at.Random)
 }
 
 // tokenEnd is when a token made or renewed now ends: as asked for, else as

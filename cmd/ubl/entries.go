@@ -49,7 +49,14 @@ func saysOf(ctx context.Context, from *people, e *ubl.Entry) string {
 	case plain:
 		return text
 	}
+	if poll := e.Body.Poll(); poll != nil {
+		return pollText(poll, e.Poll)
+	}
 	switch e.Type {
+	case ubl.EntryVote:
+		return "* votes in " + about
+	case ubl.EntryPollEnd:
+		return "* ends the poll " + about
 	case ubl.EntryReaction:
 		var b ubl.ReactionBody
 		_ = e.Body.Read(ubl.ContentReaction, &b) // what can't be read shows as nothing

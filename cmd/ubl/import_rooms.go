@@ -174,7 +174,7 @@ func (im *importing) entry(ctx context.Context, at *landing, e *ubl.Entry, ids m
 	}
 	switch e.Type {
 	case ubl.EntryMessage:
-		body["body"] = e.Body
+		body["body"] = imported(e)
 		files, err := im.attach(ctx, at, e)
 		if err != nil {
 			return err
@@ -233,6 +233,27 @@ func (im *importing) entry(ctx context.Context, at *landing, e *ubl.Entry, ids m
 		im.carried(e, &posted)
 	}
 	return err
+}
+
+// imported is the body of a message. A poll comes with what came of it there: nobody votes in it
+// here, since votes are their voters' own acts.
+func imported(e *ubl.Entry) *ubl.TypedBody {
+	poll := e.Body.Poll()
+	if poll == nil || poll.Result != nil {
+		return e.Body
+	}
+	poll.Result = new(ubl.PollResult)
+	if !poll.Anonymous {
+		poll.Result.Counts = make([]int64, len(poll.Options))
+	}
+	if s := e.Poll; s != nil {
+		poll.Result.Voters = s.Voters
+		if len(s.Counts) > 0 {
+			poll.Result.Counts = s.Counts
+		}
+	}
+	body := ubl.PollContent(*poll)
+	return &body
 }
 
 // carried notes what the files of a message are called here. Those whose contents the export lacks

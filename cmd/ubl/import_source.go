@@ -291,7 +291,7 @@ func (s *source) readHead() error {
 			}
 		}
 		switch a.Did {
-		case ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
+		case ubl.DidSend, ubl.DidPollCreate, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
 			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Room, strconv.FormatInt(this.RoomSeq, 10), this.Message, this.BodyHash, this.ImportedHash, string(a.Did), this.Target, this.Thread, this.FilesHash)
 		case ubl.DidDocumentCreate, ubl.DidDocumentUpdate:
 			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Workspace, this.Document, this.ContentHash, this.TitleHash, this.ImportedHash)
@@ -323,7 +323,7 @@ func (s *source) verifyContents() error {
 				return nil
 			}
 			if name != roomFile(e.RoomID) || s.facts[e.Receipt.Seq] != factOf(e.Receipt.CID, string(e.AuthorID), e.SentAt.String(), string(e.RoomID), strconv.FormatInt(e.RoomSeq, 10),
-				string(e.ID), e.Salt.Commit(e.Body.Hashed()), e.ImportedFrom.Hash(e.Salt), string(didOf[e.Type]), idOr(e.Target), idOr(e.Thread), filesHash(&e)) {
+				string(e.ID), e.Salt.Commit(e.Body.Hashed()), e.ImportedFrom.Hash(e.Salt), string(actOf(&e)), idOr(e.Target), idOr(e.Thread), filesHash(&e)) {
 				return other("entry", string(e.ID), e.Receipt.Seq)
 			}
 			return nil
@@ -359,6 +359,14 @@ func (s *source) verifyContents() error {
 // didOf are the acts that leave the entries which are imported.
 var didOf = map[ubl.EntryType]ubl.Did{
 	ubl.EntryMessage: ubl.DidSend, ubl.EntryEdit: ubl.DidEdit, ubl.EntryReaction: ubl.DidReact, ubl.EntryPin: ubl.DidPin,
+}
+
+// actOf is the act that left an entry.
+func actOf(e *ubl.Entry) ubl.Did {
+	if e.Body.Poll() != nil {
+		return ubl.DidPollCreate
+	}
+	return didOf[e.Type]
 }
 
 // idOr is an id, "" for none.

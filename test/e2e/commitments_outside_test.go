@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ubl/test/consent"
 )
 
 // forecasts is a server of tools: one answers, the other says that it failed.
@@ -93,4 +95,31 @@ func (w *committing) byThemselves() {
 	w.ask("DELETE", "/api/me/scheduled/"+scheduled, "")
 	w.ask("DELETE", "/api/me/devices/"+device, "")
 	w.ask("DELETE", "/api/me/reminders/"+reminder, "")
+}
+
+// withAgents makes an agent by a token and gives it another mandate, and has a client connect one.
+// Each mandate is read while it counts.
+func (w *committing) withAgents(n *node, link string) {
+	made := w.ask("POST", "/api/service-tokens", `{"name":"agent","mandate":{"tools":["messenger.*"],"places":["r:general"]}}`)
+	w.ask("PUT", "/api/service-tokens/"+w.id(made, "client_id")+"/mandate", `{"tools":["messenger.send"],"read_only":true}`)
+	p, err := consent.SignIn(w.t.Context(), link)
+	must(w.t, err)
+	must(w.t, says(w.t, connect(w.t, "http://"+n.addr+"/mcp", goClient(w.t, p, false)), "hello"))
+	w.ask("GET", "/api/rooms/r:general/entries?limit=200", "") // it came in, and spoke
+	var list struct {
+		Tokens []struct {
+			Client string
+			ID     string `json:"client_id"`
+		} `json:"service_tokens"`
+	}
+	must(w.t, json.Unmarshal([]byte(w.ask("GET", "/api/service-tokens", "")), &list))
+	for _, token := range list.Tokens {
+		if token.Client == "" {
+			continue
+		}
+		client, _, _ := strings.Cut(token.ID, ".")
+		if record := w.ask("GET", "/api/agreements/a:agent:"+client, ""); !strings.Contains(record, `"salt":`) {
+			w.t.Errorf("the Agreement of a mandate is told without its salt: %s", record)
+		}
+	}
 }

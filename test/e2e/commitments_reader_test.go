@@ -76,6 +76,9 @@ func (r *reader) reads(answer string) {
 		if o["content"] != nil {
 			r.opensJSON(salt, object{"content": o["content"]})
 		}
+	case o["mandate"] != nil:
+		r.opensJSON(salt, o["mandate"])
+		r.opens(text1(o["client_salt"]), []byte(text1(o["client"])))
 	case o["server_id"] != nil:
 		r.server(salt, o)
 	case o["device_id"] != nil, o["reminder_id"] != nil, o["scheduled_id"] != nil:

@@ -18,7 +18,7 @@ import (
 // commitments says of every act with a commitment to content whether its reader opens it, with what
 // they were answered. An act that ended in an error has the error's code behind the member.
 //
-// These aren't: a call that ended in an error is shut, since an error has no salt with it (one
+// These aren't: a token that is made as one has no client; a call that ended in an error is shut, since an error has no salt with it (one
 // whose tool says that it failed, a conflict, is an answer); a redaction is never imported, since
 // what is imported has its content; and messages and edits alone have files.
 const commitments = `
@@ -79,19 +79,13 @@ portal.server.add          url_hash          opened
 portal.server.update       terms_hash        opened
 portal.server.update       url_hash          opened
 room.invite                body_hash         opened
+tenant.agent.connect       client_hash       opened
+tenant.agent.connect       mandate_hash      opened
+token.create               client_hash       absent
+token.create               mandate_hash      opened
+token.mandate              client_hash       absent
+token.mandate              mandate_hash      opened
 `
-
-// barely are hashes of what all members may know, without a salt.
-var barely = map[string]string{
-	"agreement_hash":  "the Agreement's record, which agreement.get tells",
-	"client_hash":     "what an OAuth client calls itself, a name that it tells everybody",
-	"definition_hash": "a tool's definition, which portal.tool.list tells",
-	"files_hash":      "hashes that the ledger has itself",
-	"kind_hash":       "a kind, which kind.list tells",
-	"link_hash":       "a secret of 128 random bits: nobody is to open it",
-	"mandate_hash":    "a mandate, which the owners read",
-	"value_hash":      "a record that stands in the public DNS",
-}
 
 // TestCommitmentsOpen: who does each act that has a commitment, by REST and MCP, and reads what they
 // may, opens every commitment in the ledger by themselves.
@@ -100,12 +94,14 @@ func TestCommitmentsOpen(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "ubl.yaml")
 	must(t, os.WriteFile(config, []byte("gateway: {providers: [{name: local, url: "+model.URL+"/v1, models: {\"*\": local}}]}\n"), 0o600))
 	n := newNode(t, "--config", config)
+	link := n.signInLink(t) // while it is in the end of the log
 	w := &committing{t: t, a: n.bearer("the owner", n.token("owner@localhost")), reader: &reader{t: t, known: map[string]bool{}}}
 	w.inRooms()
 	w.inWorkspaces()
 	w.outside(tools)
 	w.withModels()
 	w.byThemselves()
+	w.withAgents(n, link)
 
 	export := n.exported(t, strings.TrimPrefix(w.a.headers["Authorization"], "Bearer "))
 	if acts := unhashed(t, export); len(acts) > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"ubl/actors/families"
 	"ubl/schemas"
+	"ubl/test/hashes"
 	"ubl/test/poll"
 )
 
@@ -48,7 +49,7 @@ func (w *committing) walk(export string) map[string]string {
 		}
 		for _, o := range append(l.Atom.Effects, l.Atom.This) {
 			for name, value := range o {
-				if !isCommitment(did[act], name) {
+				if !hashes.IsSalted(did[act], name) {
 					continue
 				}
 				row := did[act] + " " + name + code[act]
@@ -103,12 +104,6 @@ func TestActsNameTheRecordInACluster(t *testing.T) {
 	}
 }
 
-// isCommitment says whether a member of an act is one. The terms of Agreements and of who may use a
-// tool are hashed barely, those of a server are committed to.
-func isCommitment(did, name string) bool {
-	return strings.HasSuffix(name, "_hash") && barely[name] == "" && (name != "terms_hash" || strings.HasPrefix(did, "portal.server."))
-}
-
 // committed are all acts with their commitments, as the schemas have them: an act that is
 // executed, and what it says of itself.
 func committed(t *testing.T) (all []string) {
@@ -145,7 +140,7 @@ func committed(t *testing.T) (all []string) {
 		}
 		for name := range schema.Defs[strings.TrimPrefix(rule.Then.Properties.This.Ref, "#/$defs/")].Properties {
 			for _, did := range dids {
-				if isCommitment(did, name) {
+				if hashes.IsSalted(did, name) {
 					all = append(all, did+" "+name)
 				}
 			}
@@ -165,7 +160,7 @@ func committedByFamilies(t *testing.T) (all []string) {
 		var this struct{ Required []string }
 		must(t, json.Unmarshal(act.This, &this))
 		for _, name := range this.Required {
-			if isCommitment(string(act.Did), name) {
+			if hashes.IsSalted(string(act.Did), name) {
 				all = append(all, string(act.Did)+" "+name)
 			}
 		}

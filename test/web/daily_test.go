@@ -17,7 +17,9 @@ func TestDaily(t *testing.T) {
 	ana.until("the composer is whole", func() bool { return ana.has("button", "Add") })
 	bob.until("the composer is whole", func() bool { return bob.has("button", "Add") })
 
-	below := func() float64 { return eval[float64](ana, `document.querySelector('.timeline').getBoundingClientRect().bottom`) }
+	below := func() float64 {
+		return eval[float64](ana, `document.querySelector('.timeline').getBoundingClientRect().bottom`)
+	}
 	before := below()
 	bob.focus("textbox", "Message to general")
 	bob.write("On my way")

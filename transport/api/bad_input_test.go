@@ -46,6 +46,9 @@ var bodies = map[string]string{
 	"POST /api/rooms/{roomId}/entries/{entryId}/reactions": `{"reaction":"👍"}`,
 	"POST /api/rooms/{roomId}/entries/{entryId}/redaction": ``,
 	"POST /api/rooms/{roomId}/entries/{entryId}/pin":       `{"pinned":true}`,
+	"POST /api/rooms/{roomId}/polls":                       `{"question":"Where?","options":["Here","There"]}`,
+	"POST /api/rooms/{roomId}/polls/{pollId}/votes":        `{"choices":[1]}`,
+	"POST /api/rooms/{roomId}/polls/{pollId}/end":          ``,
 
 	"POST /api/workspaces":                                       `{"name":"Plans"}`,
 	"POST /api/workspaces/{workspaceId}/complete":                `{"prompt":"Say hello"}`,
@@ -76,7 +79,7 @@ var bodies = map[string]string{
 // places fills a path's parameters with good values.
 var places = strings.NewReplacer("{roomId}", "r:general", "{entryId}", string(saidID), "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
 	"{seq}", "1", "{clientId}", "c1", "{invitationId}", "i:1", "{domain}", "corp.example", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
-	"{fileId}", "f:1", "{number}", "0", "{uploadId}", string(uploadID),
+	"{pollId}", string(pollID), "{fileId}", "f:1", "{number}", "0", "{uploadId}", string(uploadID),
 	"{containerId}", "k:cash", "{kind}", "case", "{serverId}", "weather", "{tool}", "weather.forecast")
 
 // elsewhere are paths that the OpenAPI document has and other packages serve,

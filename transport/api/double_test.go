@@ -123,6 +123,9 @@ const saidID = ubl.MessageID("m:00000000-002a-8000-8000-000000000000")
 // bobsID is that of the entry at 7, which bob has written.
 const bobsID = ubl.MessageID("m:00000000-0007-8000-8000-000000000000")
 
+// pollID is that of the entry at 50, which is a poll.
+const pollID = ubl.MessageID("m:00000000-0032-8000-8000-000000000000")
+
 func (s *actors) entries(c ubl.ReadHistory) *ubl.HistoryPage {
 	var m ubl.Message
 	if err := json.Unmarshal(message(42, "hello"), &m); err != nil {
@@ -132,6 +135,13 @@ func (s *actors) entries(c ubl.ReadHistory) *ubl.HistoryPage {
 	if c.After != nil && *c.After == 6 {
 		m.MsgID, m.SenderID, m.RoomSeq = bobsID, "u:bob", 7
 		return &ubl.HistoryPage{Messages: make([]json.RawMessage, 1), Entries: []json.RawMessage{m.Entry(ubl.Salt{1}).Encode()}, FirstSeq: 7, LastSeq: 7, Head: ubl.Head{LastSeq: 42, AvailableFrom: 1}}
+	}
+	if c.After != nil && *c.After == 49 {
+		e := m.Entry(ubl.Salt{1})
+		body := ubl.PollContent(ubl.PollBody{Question: "Where?", Options: []string{"Here", "There"}})
+		e.ID, e.RoomSeq, e.Body = pollID, 50, &body
+		e.Poll = &ubl.PollState{By: [][]ubl.UserID{{"u:ana"}, {}}, Counts: []int64{1, 0}, Mine: []int{1}, Voters: 1}
+		return &ubl.HistoryPage{Messages: make([]json.RawMessage, 1), Entries: []json.RawMessage{e.Encode()}, FirstSeq: 50, LastSeq: 50, Head: ubl.Head{LastSeq: 50, AvailableFrom: 1}}
 	}
 	page := &ubl.HistoryPage{Messages: make([]json.RawMessage, 1), Entries: []json.RawMessage{m.Entry(ubl.Salt{1}).Encode()},
 		FirstSeq: 42, LastSeq: 42, Head: ubl.Head{LastSeq: 42, AvailableFrom: 42}}
@@ -233,6 +243,9 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 			Salt: ubl.Salt{1}, SentAt: now, TenantID: "t:acme.com", Type: c.Type}
 		if c.Target != "" {
 			e.Target = &c.Target
+		}
+		if c.Type == ubl.EntryPollEnd { // the room counts
+			*e.Body = ubl.PollEndContent(&ubl.PollResult{Counts: []int64{1, 0}, Voters: 1})
 		}
 		return &ubl.Posted{Entry: e.Encode(), RoomSeq: 43}, nil
 	case ubl.ReadHistory:

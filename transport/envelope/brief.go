@@ -40,7 +40,7 @@ const alikeSuffix = "_alike"
 
 // spared are members that a brief answer has nowhere.
 var spared = []string{
-	"agreement_hash", "body_hash", "cid", "content_hash", "head_hash", "ledger_shard", "name_hash", "prev_hash", "ref_action_cid",
+	"agreement_hash", "body_hash", "cid", "client_salt", "content_hash", "head_hash", "ledger_shard", "name_hash", "prev_hash", "ref_action_cid",
 	"request_id", "salt", "server_time", "shard", "tenant_id", "trace",
 }
 

@@ -16,7 +16,7 @@ import (
 // types are the records of app/src/types, by the place in the schemas that they are after,
 // and the fields there that no screen needs.
 var types = map[string]struct{ place, unused string }{
-	"Agreement":       {"ubl.agreement.v1", "as_of heir sealed_at"},
+	"Agreement":       {"ubl.agreement.v1", "as_of heir salt sealed_at"},
 	"AgreementChange": {"ubl.agreement.v1/$defs/change", ""},
 	"Attachment":      {"ubl.attachment.v1", ""},
 	"Budget":          {"ubl.api.budget.v1/properties/budget", ""},
@@ -44,12 +44,17 @@ var types = map[string]struct{ place, unused string }{
 	"RoomPolicy":      {"ubl.room.v1/$defs/policy", ""},
 	"RoomSummary":     {"ubl.room.v1/$defs/summary", ""},
 	"Server":          {"ubl.server.v1", "salt"},
-	"ServiceToken":    {"ubl.service_token.v1", ""},
+	"ServiceToken":    {"ubl.service_token.v1", "client_salt salt"},
 	"Tenant":          {"ubl.api.tenant.v1/properties/tenant", ""},
 	"Terms":           {"ubl.terms.v1/$defs/terms", ""},
 	"Tool":            {"ubl.portal_tool.v1/$defs/listing", ""},
 	"ToolAccess":      {"ubl.tool_access.v1", ""},
 	"Usage":           {"ubl.call.v1/$defs/usage", ""},
+}
+
+// own are fields that a record has in the app alone.
+var own = map[string][]string{
+	"Message": {"poll", "polled", "pollAt"}, // of a message that is a poll, from its entries
 }
 
 // TestTypes: the app knows each field that a record has by its schema, or no screen needs it,
@@ -84,7 +89,7 @@ func TestTypes(t *testing.T) {
 			}
 		}
 		for _, f := range known {
-			if !slices.Contains(described, f) {
+			if !slices.Contains(described, f) && !slices.Contains(own[name], f) {
 				t.Errorf("%s has %s, which %s doesn't describe", name, f, of.place)
 			}
 		}

@@ -62,7 +62,8 @@ class Device {
         const piece = method === 'PATCH' ? [...new Uint8Array(await (body as Blob).arrayBuffer())] : [];
         return server.ask(() => {
           if (method === 'DELETE') return new Response(String(server.held.delete(url.split('/')[3]!)));
-          const { bytes } = server.of(url);
+          const { bytes } = server.held.get(url.split('/')[3]!) ?? {};
+          if (!bytes) return Response.json({ error: { code: 'not_found', message: 'no such upload' } }, { status: 404 });
           if (Number(headers['Upload-Offset']) !== bytes.length) return Response.json({ error: { code: 'conflict', message: 'elsewhere' } }, { status: 409 });
           for (const b of piece) bytes.push(b);
           return new Response(null, { status: 204 });
@@ -155,6 +156,21 @@ test('what the server has no more is begun once more', async () => {
   const second = await device.tab();
   const [id] = await second.ready([second.all.value[0]!.id], never);
   assert.equal(device.server.held.get(id!)!.bytes.length, 10);
+});
+
+test('a node that dies between any two requests, with all that it had, costs no more than beginning again', async () => {
+  for (let n = 1; n < 6; n++) {
+    const device = new Device();
+    device.server.fault = (i) => {
+      if (i === n) device.server.held.clear();
+      return null;
+    };
+    const uploads = await device.tab();
+    await uploads.add(room, [file(700_000)]);
+    await settles(uploads);
+    const [id] = await uploads.ready([uploads.all.value[0]!.id], never);
+    assert.deepEqual(new Uint8Array(device.server.held.get(id!)!.bytes), content(700_000), `at ${n}`);
+  }
 });
 
 test('a file that is refused says why, and can be tried again or taken away', async () => {

@@ -6,10 +6,11 @@
 // number of its answers. after() is what another entry makes of it. The same entry may come
 // twice, late, or after the server has told what it led to: it is taken once.
 
-import type { Entry, Message, Reactions, Role } from '../types';
+import type { Entry, Message, Poll, Reactions, Role } from '../types';
 
 const text = 'application/vnd.ubl.text+json';
 const system = 'application/vnd.ubl.system+json';
+const poll = 'application/vnd.ubl.poll+json';
 
 // Kept is a row as this browser has it. entry is the whole entry where that is no message;
 // what entries up to upTo made of the row is in it already.
@@ -41,6 +42,8 @@ export function rowOf(entry: Entry): Message {
     const { body: _, ...marks } = edited ?? {};
     return { ...row, ...became, ...(edited && { edited: marks as Message['edited'] }), type: body!.content_type === text ? 'text' : 'system', body: now ?? said };
   }
+  const asked = entry.type === 'message' && pollIn(body);
+  if (asked) return { ...row, ...became, type: 'text', body: { text: [asked.question, ...asked.options].join('\n') }, poll: asked, ...(entry.poll && { polled: entry.poll }) };
   const kept: Kept = { ...row, ...(replies && { replies }), type: 'entry', body: { text: '' }, entry };
   return kept;
 }
@@ -51,6 +54,9 @@ function saidIn(json: Record<string, unknown> | undefined): Message['body'] | nu
   const mentions = json.mentions as string[] | undefined;
   return { text: json.text, ...(mentions && { mentions }) };
 }
+
+// pollIn is what a poll asks, null where a body is none.
+const pollIn = (body: Entry['body']): Poll | null => (body?.content_type === poll && Array.isArray(body.json?.options) ? (body.json as unknown as Poll) : null);
 
 // keyIn is what a reaction says.
 export const keyIn = (entry: Entry) => (entry.type === 'reaction' ? ((entry.body?.json?.key as string | undefined) ?? '') : '');
@@ -71,6 +77,9 @@ export function after(row: Message, by: Message): Message {
       return edit(row, entry);
     case 'reaction':
       return reacted(row, keyIn(entry), { user_id: entry.author_id, entry_id: entry.entry_id });
+    case 'vote':
+    case 'poll_end':
+      return { ...row, pollAt: Math.max(entry.room_seq, row.pollAt ?? 0) };
     case 'pin':
       return entry.room_seq > ((row as Kept).pinAt ?? 0) ? ({ ...pinned(row, entry.body.json?.pinned === true), pinAt: entry.room_seq } as Kept) : row;
   }

@@ -142,7 +142,8 @@ export class Uploads {
       } catch (problem) {
         if (until.aborted) throw problem;
         if ((this.find(id)?.sent ?? 0) > before) tries = 0;
-        const behind = problem instanceof ApiError && problem.code === 'conflict' && tries < 3; // the server has more, or less
+        // The server has more, or less, or has lost all: its node may have died between two pieces.
+        const behind = problem instanceof ApiError && (problem.code === 'conflict' || problem.code === 'not_found') && !!this.find(id)?.upload_id && tries < 3;
         const step = behind ? { do: 'wait' as const, ms: 100 } : afterTry(problem, tries++, this.env.random());
         if (behind) tries++;
         if (step.do === 'fail') {

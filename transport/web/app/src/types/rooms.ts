@@ -1,6 +1,7 @@
 import type { Physics } from './agreements';
 import type { ImportedFrom, Receipt } from './ledger';
 import type { Role } from './people';
+import type { Poll, PollState } from './polls';
 
 // Edited tells of a message's edits. In a Message, body is what the newest says; in an Entry, body
 // here is.
@@ -47,6 +48,9 @@ export interface Message {
   // "entry" is the app's own, for other entries of the timeline (store/entries.ts).
   type: 'text' | 'system' | 'entry';
   body: { text: string; mentions?: string[] };
+  poll?: Poll; // what the message asks, where it is a poll
+  polled?: PollState; // what had become of it when the server told
+  pollAt?: number; // the room_seq of the newest vote, or of the end, since then
   reply_to: string | null;
   thread?: string; // the msg_id of the message that began the thread
   attachments: Attachment[];
@@ -79,6 +83,7 @@ export interface Entry {
   pinned?: true;
   reactions?: Reactions[];
   replies?: Replies;
+  poll?: PollState;
   imported_from?: ImportedFrom;
   receipt: Receipt;
 }

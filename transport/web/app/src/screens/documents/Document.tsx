@@ -88,7 +88,7 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
       }
     >
       <Since at={one.since} />
-      <Await of={one}>{({ document, receipt }) => (document ? <Text of={document} look={receipt} here={here} old={version !== undefined} onTick={version || document.deleted ? undefined : tick} /> : <Gone w={w} here={here} />)}</Await>
+      <Await of={one}>{({ document, receipt }) => (document ? <Text of={document} look={receipt} here={here} old={version !== undefined} onTick={version || document.deleted ? undefined : tick} /> : <Gone w={w} />)}</Await>
     </Screen>
   );
 }
@@ -134,14 +134,11 @@ function Text({ of, look, here, old, onTick }: TextProps) {
   );
 }
 
-function Gone({ w, here }: { w: string; here: string }) {
+function Gone({ w }: { w: string }) {
   return (
     <Empty icon="document" title="There is no such document">
       <p>Perhaps somebody deleted it. Deleted documents are gone, with all their versions.</p>
       <div class="line">
-        <Button icon="clock" onClick={() => go(`${here}/versions`)}>
-          Versions
-        </Button>
         <Button onClick={() => go(`/ui/workspaces/${w}`)}>All documents</Button>
       </div>
     </Empty>

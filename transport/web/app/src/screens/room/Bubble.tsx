@@ -24,6 +24,7 @@ import { whyNot } from './whyNot';
 import { t } from '../../words';
 
 const Attached = lazy(() => import('./files/Attached'));
+const Poll = lazy(() => import('./Poll'));
 const Previews = lazy(() => import('./Preview'), true);
 const ReadBy = lazy(() => import('./ReadBy'), true);
 
@@ -83,6 +84,8 @@ export function Bubble({ item, talk, first, last, own }: Props) {
           {replyTo && <Quote talk={talk} msgId={replyTo} />}
           {gone ? (
             <p class="gone">{t('talk.deleted', { who: whoDeleted(message) })}</p>
+          ) : message?.poll ? (
+            <Poll message={message} talk={talk} />
           ) : (
             <div class="prose" dir="auto">
               <Said text={text} mentions={message ? message.body.mentions : outgoing!.mentions} />
@@ -91,7 +94,7 @@ export function Bubble({ item, talk, first, last, own }: Props) {
           {!gone && (message?.attachments?.length || outgoing?.files) && (
             <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />
           )}
-          {!gone && message?.type === 'text' && /https?:/.test(text) && <Previews message={message} talk={talk} />}
+          {!gone && message?.type === 'text' && !message.poll && /https?:/.test(text) && <Previews message={message} talk={talk} />}
           <p class="meta">
             {message?.pinned && <Icon name="pin" size={14} />}
             {message?.pinned && <span class="hidden">{t('talk.pinned')}</span>}

@@ -19,6 +19,7 @@ export interface Command {
 export const commands: readonly Command[] = [
   { name: 'me', help: 'write.command.me', run: async (talk, rest) => sendMe(talk, rest) },
   { name: 'topic', help: 'write.command.topic', run: (talk, rest) => patch(at`/api/rooms/${talk.roomId}/about`, { topic: rest }, { key: newKey() }).then(() => true) },
+  { name: 'poll', help: 'write.command.poll', run: async (talk, rest) => ((talk.polling.value = rest), true) },
   { name: 'invite', help: 'write.command.invite', run: invite },
   { name: 'dm', help: 'write.command.dm', run: direct },
   { name: 'leave', help: 'write.command.leave', run: leave },

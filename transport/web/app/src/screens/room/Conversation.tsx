@@ -22,6 +22,7 @@ import { Timeline } from './Timeline';
 
 const Picker = lazy(() => import('./Picker'));
 const Remind = lazy(() => import('../../notify/Remind'));
+const NewPoll = lazy(() => import('./NewPoll'));
 const Versions = lazy(() => import('./Versions'));
 const Readers = lazy(() => import('./Readers'));
 const MessageDetails = lazy(() => import('./MessageDetails'));
@@ -63,6 +64,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
       <MessageMenu talk={talk} />
       {talk.picking.value && <Picker talk={talk} message={talk.picking.value} />}
       {talk.reminding.value && <Remind roomId={talk.roomId} msgId={talk.reminding.value.msg_id} onClose={() => (talk.reminding.value = null)} />}
+      {talk.polling.value !== null && <NewPoll talk={talk} />}
       {talk.versions.value && <Versions talk={talk} message={talk.versions.value} />}
       {talk.reading.value && <Readers talk={talk} message={talk.reading.value} />}
       {talk.details.value && <MessageDetails talk={talk} message={talk.details.value} />}

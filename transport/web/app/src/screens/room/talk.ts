@@ -39,6 +39,8 @@ export class Talk {
   readonly reminding = signal<Message | null>(null);
   // reading is the message of which is shown who has read it.
   readonly reading = signal<Message | null>(null);
+  // polling is the question that a new poll begins with, null where none is made.
+  readonly polling = signal<string | null>(null);
   // people are the ids of those in the room who aren't agents; none while that isn't known.
   readonly people = signal<readonly string[]>([]);
   // menu is open for a message, at a point of the screen.
@@ -123,7 +125,7 @@ export class Talk {
 
   // editLast opens one's newest message in view for editing, and tells whether there is one.
   editLast(): boolean {
-    const last = this.window.items.value.findLast(({ message }) => message?.type === 'text' && message.sender_id === this.store.who.user_id);
+    const last = this.window.items.value.findLast(({ message }) => message?.type === 'text' && !message.poll && message.sender_id === this.store.who.user_id);
     if (last?.message) this.editing.value = last.message;
     return last !== undefined;
   }

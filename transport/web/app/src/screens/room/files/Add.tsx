@@ -23,6 +23,7 @@ export function Add(props: Props) {
   const items: MenuItem[] = [
     { label: t('write.files'), icon: 'document', onSelect: () => files.current?.click() },
     ...(touch ? [{ label: t('write.camera'), icon: 'eye' as const, onSelect: () => camera.current?.click() }] : []),
+    { label: t('poll.new'), icon: 'check', onSelect: () => (talk.polling.value = '') },
     ...(narrow.matches ? [{ label: t('scheduled.later'), icon: 'clock' as const, onSelect: later.ask }] : []),
     { label: t(toolbar.value ? 'write.toolbar.hide' : 'write.toolbar.show'), icon: 'edit', onSelect: () => (toolbar.value = !toolbar.value) },
   ];
