@@ -15,8 +15,6 @@ var acts = func() (list []offer.Act) {
 	follows := json.RawMessage(`{ "type": "object", "additionalProperties": false, "required": ["webhook_id"], "properties": { ` + hook + ` } }`)
 	own := json.RawMessage(`{ "type": "object", "additionalProperties": false, "required": ["content_hash", "webhook_id"], "properties": {
 		"content_hash": { "type": "string", "pattern": "^b:[0-9a-f]{64}$" }, ` + hook + ` } }`)
-	pointers := json.RawMessage(`{ "type": "object", "additionalProperties": false, "required": ["agreement_id"], "properties": {
-		"agreement_id": { "$ref": "ubl.common.v1#/$defs/agreement_id" } } }`)
 	for _, did := range []ubl.Did{didCreate, didUpdate, didRemove, didRotate, didTest, didRedeliver, didDeliver, didPause, didRemind} {
 		effect := json.RawMessage(fmt.Sprintf(`{ "type": "object", "additionalProperties": false, "required": ["op", "webhook_id"], "properties": {
 			"op": { "const": %q }, %s } }`, did, hook))
@@ -25,7 +23,7 @@ var acts = func() (list []offer.Act) {
 		case didCreate, didUpdate, didRemove, didRotate:
 			form = own
 		}
-		list = append(list, offer.Act{Did: did, This: form, Effect: effect, Pointers: pointers})
+		list = append(list, offer.Act{Did: did, This: form, Effect: effect})
 	}
 	return list
 }()

@@ -3,6 +3,7 @@ package webhooks_test
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"ubl"
@@ -11,19 +12,25 @@ import (
 )
 
 // sender answers every post with a status, and seals nothing.
-type sender struct{ status int }
+type sender struct{ status atomic.Int64 }
+
+func answering(status int64) *sender {
+	s := &sender{}
+	s.status.Store(status)
+	return s
+}
 
 func (*sender) NewSecret(ubl.Name) ([]byte, error)               { return []byte("whsec_AAAA"), nil }
 func (*sender) Reveal(_ ubl.Name, sealed []byte) (string, error) { return string(sealed), nil }
 func (*sender) Check(string) error                               { return nil }
 func (s *sender) Deliver(context.Context, ubl.Name, string, [][]byte, ubl.WebhookMessage) (int, error) {
-	return s.status, nil
+	return int(s.status.Load()), nil
 }
 
 // TestAnsweredAgain: each command of the family's table is answered from memory as a retry is,
 // while the actor is in memory and after it was loaded.
 func TestAnsweredAgain(t *testing.T) {
-	h := harness.Open(t, harness.Options{Webhooks: &sender{http.StatusOK}})
+	h := harness.Open(t, harness.Options{Webhooks: answering(http.StatusOK)})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
 	at := ubl.WebhooksName(ana.TenantID)
@@ -36,7 +43,7 @@ func TestAnsweredAgain(t *testing.T) {
 	}
 	name, url, yes := "Deploy", "https://hooks.example/2", false
 	again.Ask(at, ubl.UpdateWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID, Patch: ubl.WebhookPatch{
-		Name: &name, URL: &url, Paused: &yes, Events: &ubl.EntryTypeList{Types: []ubl.EntryType{ubl.EntryEdit}}, Rooms: &ubl.RoomList{},
+		Name: &name, URL: &url, Paused: &yes, Events: &ubl.EntryTypeList{Types: []ubl.EntryType{ubl.EntryEdit}}, Rooms: &ubl.RoomList{Rooms: []ubl.RoomID{ubl.GeneralRoom}},
 	}})
 	again.Ask(at, ubl.RotateWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID})
 	d := again.Ask(at, ubl.TestWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID}).(*ubl.WebhookDelivery)

@@ -19,3 +19,12 @@ func Opening(sender ubl.WebhookSender) func(context.Context, ubl.Reader, actors.
 
 // Snapshot is the state, as it is stored.
 func (x *Webhooks) Snapshot() string { return string(x.State.encode()) }
+
+// Look shows a test the state.
+func (x *Webhooks) Look(at func(any)) { at(x.State) }
+
+// Restored is the state as its stored form has it.
+func (x *Webhooks) Restored() (string, error) {
+	s, err := snapshots().Decode(x.State.encode())
+	return string(s.encode()), err
+}

@@ -28,6 +28,7 @@ type cli struct {
 	Send     sendCmd     `cmd:"" group:"Rooms and messages" help:"Send a message."`
 	History  historyCmd  `cmd:"" group:"Rooms and messages" help:"Read a room's messages."`
 	Tail     tailCmd     `cmd:"" group:"Rooms and messages" help:"Follow a room."`
+	Webhook  webhookCmd  `cmd:"" group:"Rooms and messages" help:"Have other servers told of messages, signed, and see how that fares."`
 	Poll     pollCmd     `cmd:"" group:"Rooms and messages" help:"Ask rooms to vote, vote, and end polls."`
 	Schedule scheduleCmd `cmd:"" group:"Rooms and messages" help:"Send messages later, once or again and again."`
 	Notify   notifyCmd   `cmd:"" group:"Rooms and messages" help:"Choose what reaches you, and when."`

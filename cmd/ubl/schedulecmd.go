@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -27,31 +26,15 @@ type scheduleListCmd struct {
 
 // Run lists them, with --json as the server answers it.
 func (c *scheduleListCmd) Run(ctx context.Context, p *program) error {
-	server, err := c.client(p)
-	if err != nil {
-		return err
-	}
-	var raw json.RawMessage
-	if err := server.call(ctx, "GET", "/api/me/scheduled", nil, &raw); err != nil {
-		return err
-	}
-	if c.JSON {
-		_, err := fmt.Fprintf(p.out, "%s\n", raw)
-		return err
-	}
-	list, err := formed[ubl.ScheduledList]("your scheduled messages", raw)
-	if err != nil {
-		return err
-	}
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	for _, m := range list.Scheduled {
-		state := m.Rule
-		if m.Failed != nil {
-			state = "not sent: " + m.Failed.Message
+	return tabled(ctx, p, &c.remote, c.format, "/api/me/scheduled", "your scheduled messages", func(table *tabwriter.Writer, list *ubl.ScheduledList) {
+		for _, m := range list.Scheduled {
+			state := m.Rule
+			if m.Failed != nil {
+				state = "not sent: " + m.Failed.Message
+			}
+			fmt.Fprintln(table, cells(m.ScheduledID, local(m.At), m.RoomID, strings.Join(strings.Fields(m.Text), " "), state))
 		}
-		fmt.Fprintln(table, cells(m.ScheduledID, local(m.At), m.RoomID, strings.Join(strings.Fields(m.Text), " "), state))
-	}
-	return table.Flush()
+	})
 }
 
 // times are when a message is sent.

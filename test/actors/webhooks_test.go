@@ -26,8 +26,8 @@ type post struct {
 	body   []byte
 }
 
-// told is a tenant of two, with a server that notes what it is told and answers as it is set to.
-type told struct {
+// hooked is a tenant of two, with a server that notes what it is told and answers as it is set to.
+type hooked struct {
 	*harness.House
 	t        *testing.T
 	server   *httptest.Server
@@ -39,8 +39,8 @@ type told struct {
 	status int
 }
 
-func openTold(t *testing.T, o harness.Options) *told {
-	w := &told{t: t, status: http.StatusNoContent, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
+func openHooked(t *testing.T, o harness.Options) *hooked {
+	w := &hooked{t: t, status: http.StatusNoContent, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
 	w.server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.mu.Lock()
@@ -61,32 +61,32 @@ func openTold(t *testing.T, o harness.Options) *told {
 	return w
 }
 
-func (w *told) add() *ubl.Webhook {
+func (w *hooked) add() *ubl.Webhook {
 	w.t.Helper()
 	return harness.Must[*ubl.Webhook](w.House, w.at, ubl.AddWebhook{
 		Request: w.Request(w.ana), Name: "Build", URL: w.server.URL, Rooms: []ubl.RoomID{ubl.GeneralRoom},
 	})
 }
 
-func (w *told) say(text string) {
+func (w *hooked) say(text string) {
 	w.t.Helper()
 	harness.Must[*ubl.Sent](w.House, ubl.RoomName(w.ana.TenantID, ubl.GeneralRoom), ubl.SendMessage{Request: w.Request(w.bob), Text: text})
 }
 
-func (w *told) answer(status int) {
+func (w *hooked) answer(status int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.status = status
 }
 
-func (w *told) all() []post {
+func (w *hooked) all() []post {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]post{}, w.posts...)
 }
 
 // ended waits until the newest delivery has come to a state.
-func (w *told) ended(id string, state ubl.DeliveryState) (d ubl.WebhookDelivery) {
+func (w *hooked) ended(id string, state ubl.DeliveryState) (d ubl.WebhookDelivery) {
 	w.t.Helper()
 	poll.Until(w.t, "a delivery is "+string(state), func() bool {
 		w.Alarms()
@@ -102,7 +102,7 @@ func (w *told) ended(id string, state ubl.DeliveryState) (d ubl.WebhookDelivery)
 // TestWebhookTells: a message of another member arrives, signed so that the standard's verifier
 // takes it, with its text as the maker reads it. A message before the webhook isn't told.
 func TestWebhookTells(t *testing.T) {
-	w := openTold(t, harness.Options{})
+	w := openHooked(t, harness.Options{})
 	w.say("before")
 	hook := w.add()
 	w.say("the build is green")
@@ -115,7 +115,8 @@ func TestWebhookTells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := verifier.Verify(posts[0].body, posts[0].header); !strings.Contains(string(posts[0].body), "the build is green") || err != nil && !strings.Contains(err.Error(), "timestamp") {
+	// The house has a clock of its own, which the verifier doesn't know.
+	if err := verifier.VerifyIgnoringTimestamp(posts[0].body, posts[0].header); err != nil || !strings.Contains(string(posts[0].body), "the build is green") {
 		t.Errorf("told %s: %v", posts[0].body, err)
 	}
 	var p struct{ Type string }
@@ -128,7 +129,7 @@ func TestWebhookTells(t *testing.T) {
 // TestWebhookTriesAgain: what failed is posted again under the same id, until it is taken; so is
 // what its maker sends again.
 func TestWebhookTriesAgain(t *testing.T) {
-	w := openTold(t, harness.Options{})
+	w := openHooked(t, harness.Options{})
 	hook := w.add()
 	w.answer(http.StatusInternalServerError)
 	w.say("hello")
@@ -157,7 +158,7 @@ func TestWebhookTriesAgain(t *testing.T) {
 
 // TestWebhookGone: 410 ends it at the first answer, and no message after it is told.
 func TestWebhookGone(t *testing.T) {
-	w := openTold(t, harness.Options{})
+	w := openHooked(t, harness.Options{})
 	hook := w.add()
 	w.answer(http.StatusGone)
 	w.say("one")
@@ -168,12 +169,37 @@ func TestWebhookGone(t *testing.T) {
 	if len(list.Webhooks) != 1 || list.Webhooks[0].Paused == nil || list.Webhooks[0].Paused.Reason != ubl.PausedByGone || list.Webhooks[0].Secret != "" {
 		t.Errorf("it is %+v", list.Webhooks)
 	}
+	w.answer(http.StatusOK)
+	w.say("two")
+	yes := false
+	harness.Must[*ubl.Webhook](w.House, w.at, ubl.UpdateWebhook{Request: w.Request(w.ana), WebhookID: hook.WebhookID, Patch: ubl.WebhookPatch{Paused: &yes}})
+	w.say("three")
+	w.ended(hook.WebhookID, ubl.DeliveryDelivered)
+	var texts []string
+	for _, p := range w.all() {
+		var body struct {
+			Data struct {
+				Entry struct {
+					Body struct {
+						JSON struct{ Text string } `json:"json"`
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(p.body, &body); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, body.Data.Entry.Body.JSON.Text)
+	}
+	if strings.Join(texts, " ") != "one three" {
+		t.Errorf("told is %q", texts)
+	}
 }
 
 // TestWebhooksAreTheirMakers: no other member changes one or sees its deliveries, who owns no room
 // makes none for it, and people of another tenant know of none.
 func TestWebhooksAreTheirMakers(t *testing.T) {
-	w := openTold(t, harness.Options{})
+	w := openHooked(t, harness.Options{})
 	hook := w.add()
 	eve := harness.User("eve@other.com")
 	w.Enter(eve)

@@ -1,0 +1,98 @@
+package webhooks_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ubl"
+	"ubl/actors/webhooks"
+	"ubl/test/harness"
+)
+
+// TestStateIsDerived: over random histories, with servers that take, refuse and want no more,
+// webhooks loaded from what is stored know exactly what the live ones know, and so do those made of
+// a snapshot.
+func TestStateIsDerived(t *testing.T) {
+	server := answering(http.StatusOK)
+	h := harness.OpenLive(t, "webhooks", func(local string) bool { return local == ubl.WebhooksLocal }, webhooks.Opening(server))
+	filled := harness.Filled{}
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		ana, bob := harness.User(fmt.Sprintf("ana@example%d.com", n)), harness.User(fmt.Sprintf("bob@example%d.com", n))
+		h.Enter(ana)
+		h.Enter(bob)
+		at := ubl.WebhooksName(ana.TenantID)
+		server.status.Store(http.StatusOK)
+		ask := func(cmd ubl.Command) any {
+			answer, _ := h.Ask(context.Background(), at, cmd)
+			return answer
+		}
+		one := func(rt *rapid.T) string {
+			list := ask(ubl.ListWebhooks{Who: ana}).(*ubl.WebhookList).Webhooks
+			if len(list) == 0 {
+				return "wh:none"
+			}
+			return rapid.SampledFrom(list).Draw(rt, "webhook").WebhookID
+		}
+		events := rapid.SampledFrom([][]ubl.EntryType{nil, {ubl.EntryMessage}, {ubl.EntryMessage, ubl.EntryEdit}})
+		rooms := rapid.SampledFrom([][]ubl.RoomID{nil, {ubl.GeneralRoom}})
+		step := 0
+		rt.Repeat(map[string]func(*rapid.T){
+			"make": func(rt *rapid.T) {
+				ask(ubl.AddWebhook{Request: h.Request(ana), Name: "x", URL: "https://a.example", Events: events.Draw(rt, "events"), Rooms: rooms.Draw(rt, "rooms")})
+			},
+			"change": func(rt *rapid.T) {
+				patch := ubl.WebhookPatch{Paused: rapid.Ptr(rapid.Bool(), true).Draw(rt, "paused")}
+				if list := events.Draw(rt, "events"); list != nil {
+					patch.Events = &ubl.EntryTypeList{Types: list}
+				}
+				ask(ubl.UpdateWebhook{Request: h.Request(ana), WebhookID: one(rt), Patch: patch})
+			},
+			"rotate":  func(rt *rapid.T) { ask(ubl.RotateWebhook{Request: h.Request(ana), WebhookID: one(rt)}) },
+			"test":    func(rt *rapid.T) { ask(ubl.TestWebhook{Request: h.Request(ana), WebhookID: one(rt)}) },
+			"another": func(rt *rapid.T) { ask(ubl.RotateWebhook{Request: h.Request(bob), WebhookID: one(rt)}) },
+			"remove": func(rt *rapid.T) {
+				if rapid.Bool().Draw(rt, "really") {
+					ask(ubl.RemoveWebhook{Request: h.Request(ana), WebhookID: one(rt)})
+				}
+			},
+			"again": func(rt *rapid.T) {
+				id := one(rt)
+				if list, ok := ask(ubl.ListDeliveries{Who: ana, WebhookID: id}).(*ubl.DeliveryList); ok && len(list.Deliveries) > 0 {
+					ask(ubl.Redeliver{Request: h.Request(ana), WebhookID: id, DeliveryID: list.Deliveries[0].DeliveryID})
+				}
+			},
+			"say": func(*rapid.T) {
+				_, _ = h.Ask(context.Background(), ubl.RoomName(ana.TenantID, ubl.GeneralRoom), ubl.SendMessage{Request: h.Request(bob), Text: "x"})
+			},
+			"server": func(rt *rapid.T) {
+				server.status.Store(rapid.SampledFrom([]int64{http.StatusOK, http.StatusInternalServerError, http.StatusGone}).Draw(rt, "status"))
+			},
+			"time": func(rt *rapid.T) {
+				h.Clock.Add(time.Duration(rapid.SampledFrom([]int{1, 60, 1500}).Draw(rt, "minutes")) * time.Minute)
+			},
+			"": func(rt *rapid.T) {
+				if step++; step%4 > 0 { // what differs now does so later, too
+					return
+				}
+				h.Alarms()
+				ask(ubl.ListWebhooks{Who: ana}) // so that it is loaded
+				live, loaded := h.Pair(rt, at)
+				live.Look(filled.Look)
+				if got, want := loaded.Snapshot(), live.Snapshot(); got != want {
+					rt.Fatalf("loaded state differs\n got %s\nwant %s", got, want)
+				}
+				if got, err := live.Restored(); err != nil || got != live.Snapshot() {
+					rt.Fatalf("restored state differs, %v\n got %s\nwant %s", err, got, live.Snapshot())
+				}
+			},
+		})
+	})
+	filled.Want(t)
+}
