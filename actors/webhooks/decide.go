@@ -46,7 +46,7 @@ type (
 
 // stands lets people act, and the platform put on record what follows.
 func (s *State) stands(who ubl.Identity) error {
-	if who.IsService || who.TenantID != s.Tenant && !who.IsPlatform() {
+	if !who.IsPlatform() && (who.IsService || who.TenantID != s.Tenant) {
 		return ubl.Errorf(ubl.CodeForbidden, "webhooks are made by people of the organisation, for themselves")
 	}
 	return nil

@@ -79,7 +79,7 @@ func (s *State) decideEntry(e actors.Entry, at actors.Moment) (ubl.Did, *plan, e
 	var first, last *plan
 	for i := range s.Hooks {
 		h := &s.Hooks[i]
-		if h.Paused != nil || when < h.MadeAt || !slices.Contains(h.Events, d.Event) || len(h.Rooms) > 0 && !slices.Contains(h.Rooms, d.RoomID) {
+		if h.Paused != nil || when < max(h.MadeAt, h.Since) || !slices.Contains(h.Events, d.Event) || len(h.Rooms) > 0 && !slices.Contains(h.Rooms, d.RoomID) {
 			continue
 		}
 		var p *plan

@@ -37,7 +37,7 @@ func TestStoredForm(t *testing.T) {
 	if got, err := json.Marshal(j); string(got) != work {
 		t.Errorf("a job is stored\n%s, before\n%s, %v", got, work, err)
 	}
-	const snapshot = `{"Tenant":"t:a","Hooks":[{` + hook + `,"last":` + delivery + `,"failing_since":` + when + `,"failures":3,"waiting":1,` + secrets + `,"deliveries":[` + delivery + `]}]}`
+	const snapshot = `{"Tenant":"t:a","Hooks":[{` + hook + `,"last":` + delivery + `,"failing_since":` + when + `,"failures":3,"waiting":1,"since":` + when + `,` + secrets + `,"deliveries":[` + delivery + `]}]}`
 	s, err := snapshots().Decode([]byte(snapshot))
 	if got := string(s.encode()); err != nil || got != snapshot {
 		t.Errorf("a snapshot is stored\n%s, before\n%s, %v", got, snapshot, err)

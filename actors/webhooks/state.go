@@ -19,6 +19,7 @@ type State struct {
 // hook is a webhook with what its list doesn't show.
 type hook struct {
 	ubl.Webhook
+	Since      ubl.Time              `json:"since,omitzero"`       // when it was to tell again, after a pause
 	Secrets    []secret              `json:"secrets"`              // the newest first
 	Deliveries []ubl.WebhookDelivery `json:"deliveries,omitempty"` // the newest first
 }
@@ -75,18 +76,22 @@ func (s *State) apply(e event) {
 	case w != nil && e.Gone:
 		s.Hooks = slices.DeleteFunc(slices.Clone(s.Hooks), func(h hook) bool { return h.WebhookID == w.WebhookID })
 	case w != nil:
-		s.set(*w, e.Secrets)
+		s.set(*w, e.Secrets, e.At)
 	}
 	if h := s.find(e.Of); h != nil && e.Delivery != nil {
 		s.put(h.with(*e.Delivery))
 	}
 }
 
-// set takes over what a maker sets. A webhook that tells again begins without failures.
-func (s *State) set(w ubl.Webhook, secrets []secret) {
+// set takes over what a maker sets. A webhook that tells again begins without failures, and with
+// what happens from then on.
+func (s *State) set(w ubl.Webhook, secrets []secret, at ubl.Time) {
 	next := hook{Webhook: w, Secrets: secrets}
 	if was := s.find(w.WebhookID); was != nil {
-		next.Last, next.Waiting, next.Deliveries = was.Last, was.Waiting, was.Deliveries
+		next.Last, next.Waiting, next.Deliveries, next.Since = was.Last, was.Waiting, was.Deliveries, was.Since
+		if was.Paused != nil && w.Paused == nil {
+			next.Since = at
+		}
 		if was.Paused == nil || w.Paused != nil {
 			next.FailingSince, next.Failures = was.FailingSince, was.Failures
 		}

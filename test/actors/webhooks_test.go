@@ -61,8 +61,10 @@ func openHooked(t *testing.T, o harness.Options) *hooked {
 	return w
 }
 
+// add makes a webhook, a second after all that was.
 func (w *hooked) add() *ubl.Webhook {
 	w.t.Helper()
+	w.Clock.Add(time.Second)
 	return harness.Must[*ubl.Webhook](w.House, w.at, ubl.AddWebhook{
 		Request: w.Request(w.ana), Name: "Build", URL: w.server.URL, Rooms: []ubl.RoomID{ubl.GeneralRoom},
 	})
@@ -171,6 +173,7 @@ func TestWebhookGone(t *testing.T) {
 	}
 	w.answer(http.StatusOK)
 	w.say("two")
+	w.Clock.Add(time.Second)
 	yes := false
 	harness.Must[*ubl.Webhook](w.House, w.at, ubl.UpdateWebhook{Request: w.Request(w.ana), WebhookID: hook.WebhookID, Patch: ubl.WebhookPatch{Paused: &yes}})
 	w.say("three")
