@@ -30,7 +30,7 @@ func TestStateIsDerived(t *testing.T) {
 		if restored == 0 {
 			t.Error("no state was loaded from a snapshot")
 		}
-		filled.Want(t, "State.Summary.Status", "State.Agreement.Agreement.Mandate") // in answers alone, and of agents alone
+		filled.Want(t, "State.Summary.Status", "State.Agreement.Agreement.Mandate", "State.Agreement.Agreement.Salt") // in answers alone, and of agents alone
 	}()
 	rapid.Check(t, func(rt *rapid.T) {
 		rooms++

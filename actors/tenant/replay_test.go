@@ -33,7 +33,7 @@ func TestStateIsDerived(t *testing.T) {
 		if looks.kept == 0 {
 			t.Error("no snapshot was kept for looks into the past")
 		}
-		filled.Want(t, "State.License.Agreement.NamedHeir", "State.License.Agreement.SealedAt", "State.License.Agreement.Mandate") // places have those, and agents
+		filled.Want(t, "State.License.Agreement.NamedHeir", "State.License.Agreement.SealedAt", "State.License.Agreement.Mandate", "State.License.Agreement.Salt") // places have those, and agents
 	}()
 	rapid.Check(t, func(rt *rapid.T) {
 		n++

@@ -63,6 +63,15 @@ func TestMakersLeaveATrace(t *testing.T) {
 			"kind":    {value: "wallet", act: "kind", answer: "container.kind"},
 			"physics": {value: physics, act: "physics", told: "versioned/objects/gated/disabled", answer: "container.physics"},
 		}},
+		"messenger.poll.create": {base: map[string]any{"room_id": "r:general", "question": "Where?", "options": []string{"Here", "There"}}, takes: map[string]trace{
+			"room_id":   {value: "r:general", act: "room_id", answer: "entry.room_id"},
+			"question":  {value: "When?", act: "body_hash", told: is(hashed), answer: "entry.body.json.question"},
+			"options":   {value: []any{"Now", "Later"}, act: "body_hash", told: is(hashed), answer: "entry.body.json.options"},
+			"multiple":  {value: true, act: "body_hash", told: is(hashed), answer: "entry.body.json.multiple"},
+			"anonymous": {value: true, act: "body_hash", told: is(hashed), answer: "entry.body.json.anonymous"},
+			"ends_at":   {value: "2026-02-01T12:00:00.000Z", act: "body_hash", told: is(hashed), answer: "entry.body.json.ends_at"},
+			"thread":    {untold: "a thread is of a message, which TestThreads has"},
+		}},
 		"office.document.create": {base: map[string]any{"title": "A", "content": "b", "workspace_id": "w:general"}, takes: map[string]trace{
 			"title":        {value: "Prices", act: "title_hash", told: is(hashed), answer: "document.title"},
 			"content":      {value: "# 1", act: "content_hash", told: is(hashed), answer: "document.content"},

@@ -20,7 +20,7 @@ import (
 //
 // These aren't: a token that is made as one has no client; a call that ended in an error is shut, since an error has no salt with it (one
 // whose tool says that it failed, a conflict, is an answer); a redaction is never imported, since
-// what is imported has its content; and messages and edits alone have files.
+// what is imported has its content; a poll is imported with what came of it, and no votes; and messages and edits alone have files.
 const commitments = `
 agreement.propose          body_hash         opened
 container.receive          content_hash      opened
@@ -32,6 +32,14 @@ messenger.edit             imported_hash     opened
 messenger.pin              attachments_hash  absent
 messenger.pin              body_hash         opened
 messenger.pin              imported_hash     opened
+messenger.poll.create      body_hash         opened
+messenger.poll.create      imported_hash     opened
+messenger.poll.end         attachments_hash  absent
+messenger.poll.end         body_hash         opened
+messenger.poll.end         imported_hash     absent
+messenger.poll.vote        attachments_hash  absent
+messenger.poll.vote        body_hash         opened
+messenger.poll.vote        imported_hash     absent
 messenger.react            attachments_hash  absent
 messenger.react            body_hash         opened
 messenger.react            imported_hash     opened
@@ -175,7 +183,11 @@ func (w *committing) inRooms() {
 		w.ask("POST", entries+"/"+msg+"/edits", `{"text":"The pin is 4712"`+more+`}`)
 		w.ask("POST", entries+"/"+msg+"/reactions", `{"reaction":"👍"`+more+`}`)
 		w.ask("POST", entries+"/"+msg+"/pin", `{"pinned":true`+more+`}`)
+		w.ask("POST", entries, `{"body":{"content_type":"application/vnd.ubl.poll+json","json":{"question":"Where?","options":["Here","There"]}}`+more+`}`)
 	}
+	poll := room + "/polls/" + w.id(w.ask("POST", room+"/polls", `{"question":"When?","options":["Now","Later"]}`), "entry_id")
+	w.ask("POST", poll+"/votes", `{"choices":[2]}`)
+	w.ask("POST", poll+"/end", "")
 	w.ask("POST", room+"/members", fmt.Sprintf(`{"user_id":%q}`, w.id(w.ask("POST", "/api/service-tokens", `{"name":"bot"}`), "user_id")))
 	w.ask("PUT", "/api/agreements/a:room:"+strings.TrimPrefix(room, "/api/rooms/")+"/proposal",
 		`{"terms":{"form":"terms.v1","accept":"proposer","permits":[{"did":"*","to":["owners"]}]}}`)

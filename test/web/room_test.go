@@ -86,7 +86,7 @@ func (p *person) reads(c *client, room string) {
 // streams are how often the tab has opened a stream, and how often after an id.
 func (p *person) streams() (all, resumed int) {
 	for _, request := range p.watch.asked() {
-		if strings.HasPrefix(request, "GET /api/events") {
+		if strings.HasPrefix(request, "GET /api/events") && !strings.Contains(request, "only=typing") {
 			all++
 			if strings.Contains(request, " after ") {
 				resumed++

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -51,8 +52,15 @@ func TestSeedCorrectness(t *testing.T) {
 // both atoms are there and name the message, and the browser has checked them.
 func (p *person) details(m message) {
 	p.t.Helper()
-	p.press("button", "Receipt "+strconv.FormatInt(m.Receipt.Seq, 10))
-	p.find("dialog", "Receipt "+strconv.FormatInt(m.Receipt.Seq, 10))
+	name := "Receipt " + strconv.FormatInt(m.Receipt.Seq, 10)
+	p.until("the details open", func() bool {
+		if !p.has("dialog", name) {
+			p.press("button", name) // which may have moved on meanwhile, with the row
+		}
+		for end := time.Now().Add(time.Second); time.Now().Before(end) && !p.has("dialog", name); time.Sleep(15 * time.Millisecond) {
+		}
+		return p.has("dialog", name)
+	})
 	p.sees("Verified by this browser", "in force")
 	lookup := fmt.Sprintf("GET /api/receipts/%d", m.Receipt.Seq)
 	if !strings.Contains(strings.Join(p.watch.asked(), "\n"), lookup) {

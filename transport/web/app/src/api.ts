@@ -24,6 +24,8 @@ export class ApiError extends Error {
 }
 
 export interface Options {
+  // quiet requests matter to nobody who waits: that the session is over is told by the next other one.
+  quiet?: boolean;
   signal?: AbortSignal;
   // key makes a repetition of a write answer the first one's outcome. It is the id of
   // the request too, so that the receipt names it.
@@ -135,7 +137,7 @@ async function once<T>(method: string, url: string, body: unknown, o: Options): 
     });
     reached(true);
     const answer = response.status === 204 ? undefined : await response.json().catch(() => undefined);
-    if (response.status === 401 && as !== null) unauthorized.forEach((f) => f());
+    if (response.status === 401 && as !== null && !o.quiet) unauthorized.forEach((f) => f());
     if (!response.ok) throw refused(response, answer);
     return answer as T & Answered;
   } catch (problem) {

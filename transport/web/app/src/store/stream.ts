@@ -43,6 +43,7 @@ export class Stream {
     private readonly env: Env,
     private readonly sink: Sink,
     private readonly url = '/api/events',
+    private readonly quiet = false, // leaves it to others to tell that the session is over
   ) {}
 
   // run streams until the signal ends it. Without a cursor only what is new comes.
@@ -127,7 +128,7 @@ export class Stream {
       return 0;
     }
     // A request that api.ts makes tells the whole app that the session is over.
-    if (response.status === 401) void this.env.get('/api/whoami').catch(() => undefined);
+    if (response.status === 401 && !this.quiet) void this.env.get('/api/whoami').catch(() => undefined);
     if (response.status < 500 && response.status !== 429) return most;
     const told = Number(response.headers.get('Retry-After')) * 1000;
     return Math.max(told || 0, this.backoff());

@@ -270,7 +270,7 @@ export class Store {
   // doesn't say so.
   listen(roomId: string, take: (event: RoomEvent) => void, until: AbortSignal) {
     const sink = { opened: () => undefined, take: async (events: RoomEvent[]) => events.forEach(take) };
-    void new Stream(this.env, sink, at`/api/events/rooms/${roomId}` + '?only=typing').run(null, until);
+    void new Stream(this.env, sink, at`/api/events/rooms/${roomId}` + '?only=typing', true).run(null, until);
   }
 
   // refresh reads the list of rooms now, as after one was left or joined.

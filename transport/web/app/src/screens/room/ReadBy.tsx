@@ -12,7 +12,7 @@ const first = 500;
 const most = 30_000;
 
 // readersOf are the marks of a room, of as many as a page has.
-export const readersOf = (roomId: string, signal?: AbortSignal) => get<{ readers: ReadMark[]; next_cursor: string | null }>(at`/api/rooms/${roomId}/readers?limit=500`, { signal });
+export const readersOf = (roomId: string, signal?: AbortSignal) => get<{ readers: ReadMark[]; next_cursor: string | null }>(at`/api/rooms/${roomId}/readers?limit=500`, { signal, quiet: true });
 
 export default function ReadBy({ talk, message }: { talk: Talk; message: Message }) {
   const others = talk.people.value.filter((id) => id !== message.sender_id);

@@ -92,7 +92,7 @@ export function useTelling({ store, roomId }: Talk, text: string): void {
     const due = text.trim() !== '' && !text.startsWith('/') && now - told.current >= every;
     if (!due || refused.current || store.connection.peek() !== 'live' || !document.activeElement?.matches('.composer textarea')) return;
     told.current = now;
-    post(at`/api/rooms/${roomId}/typing`, { typing: true }).catch((problem: unknown) => {
+    post(at`/api/rooms/${roomId}/typing`, { typing: true }, { quiet: true }).catch((problem: unknown) => {
       refused.current = problem instanceof ApiError && !problem.mayRetry; // one may not write here
     });
   }, [text]);

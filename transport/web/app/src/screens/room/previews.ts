@@ -32,7 +32,7 @@ export async function previewsOf(m: Message, signal: AbortSignal): Promise<reado
   try {
     const found = knownOf(m);
     if (found || signal.aborted) return found ?? [];
-    const { previews } = await get<{ previews: LinkPreview[] }>(at`/api/rooms/${m.room_id}/entries/${m.msg_id}/previews`, { signal, timeout: patience });
+    const { previews } = await get<{ previews: LinkPreview[] }>(at`/api/rooms/${m.room_id}/entries/${m.msg_id}/previews`, { signal, timeout: patience, quiet: true });
     known.set(versionOf(m), previews);
     if (known.size > kept) known.delete(known.keys().next().value!);
     return previews;
