@@ -78,14 +78,14 @@ func tabled[T any](ctx context.Context, p *program, r *remote, f format, path, w
 	return table.Flush()
 }
 
-// told are what a webhook tells of.
-type told struct {
+// tellOf is what a webhook tells of.
+type tellOf struct {
 	Event []string `help:"A type of entries that it tells of, as message, edit, reaction, redaction, pin or membership; may be repeated." placeholder:"TYPE" config:"-"`
 	Room  []string `help:"A room that it tells of; may be repeated. None is every room that you are in, but direct messages: for owners of the organisation." placeholder:"ROOM" complete:"rooms" config:"-"`
 }
 
 // into adds what is given to a body.
-func (t told) into(body map[string]any) error {
+func (t tellOf) into(body map[string]any) error {
 	if len(t.Event) > 0 {
 		body["events"] = t.Event
 	}
@@ -106,7 +106,7 @@ func (t told) into(body map[string]any) error {
 type webhookAddCmd struct {
 	remote
 	format
-	told
+	tellOf
 	Name string `arg:"" help:"What you call it."`
 	URL  string `arg:"" name:"url" help:"Where it posts: https, or http in a private network that the operator allows."`
 }
@@ -142,7 +142,7 @@ func events(w *ubl.Webhook) string {
 type webhookChangeCmd struct {
 	remote
 	format
-	told
+	tellOf
 	ID     string `arg:"" help:"Its id (wh:…), as ubl webhook has it."`
 	Name   string `help:"What you call it." config:"-"`
 	To     string `help:"Where it posts." placeholder:"URL" config:"-"`
