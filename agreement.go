@@ -109,7 +109,8 @@ type Agreement struct {
 	Amended int64  `json:"amended,omitempty"`
 	// Mandate is what an agent's Agreement says; nil for every other.
 	Mandate *Mandate `json:"mandate,omitempty"`
-	// Salt is that of Mandate (see [ServiceToken]). It keeps Hash from telling the mandate.
+	// Salt is of the commitment to Mandate (see [ServiceToken]). Without it, Hash would let a mandate
+	// be guessed.
 	Salt Salt `json:"salt,omitzero"`
 	// Proposal is of other terms, while not all have accepted who must; nil for none.
 	Proposal *Proposal `json:"proposal,omitempty"`

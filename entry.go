@@ -474,7 +474,7 @@ const (
 )
 
 type (
-	// PollBody is that of [ContentPoll].
+	// PollBody is the body of a poll ([ContentPoll]).
 	PollBody struct {
 		// Anonymous keeps from everybody who chose what, and shows counts at the end alone.
 		Anonymous bool `json:"anonymous,omitempty"`
@@ -487,12 +487,13 @@ type (
 		// Result is what came of a poll that was imported. Nobody votes in it any more.
 		Result *PollResult `json:"result,omitempty"`
 	}
-	// PollResult is that of [ContentPollEnd]: how many chose each option, and how many voted.
+	// PollResult says how many chose each option, and how many voted. It is the body of a poll's end
+	// ([ContentPollEnd]).
 	PollResult struct {
 		Counts []int64 `json:"counts,omitempty"` // nil of an anonymous poll that was imported open
 		Voters int64   `json:"voters"`
 	}
-	// VoteBody is that of [ContentVote]. Choices are numbers of options, from 1 on; an empty list
+	// VoteBody is the body of a vote ([ContentVote]). Choices are numbers of options, from 1 on; an empty list
 	// takes the vote back. Nil in the entry of a vote in an anonymous poll, which doesn't tell.
 	VoteBody struct {
 		Choices []int `json:"choices,omitzero"`
@@ -565,19 +566,18 @@ func checkPollText(text string) error {
 	return CheckText(text, MaxMessageBytes)
 }
 
-// Chosen are the choices of a vote in the poll, in order and each once, or what is wrong with them.
-func (b *PollBody) Chosen(choices []int) ([]int, error) {
-	chosen := slices.Compact(slices.Sorted(slices.Values(choices)))
+// CheckChoices refuses a vote that the poll doesn't take. Choices are in order, each once.
+func (b *PollBody) CheckChoices(choices []int) error {
 	switch {
-	case len(chosen) > 0 && (chosen[0] < 1 || chosen[len(chosen)-1] > len(b.Options)):
-		return nil, Errorf(CodeValidation, "choices are not numbers of options, from 1 to %d", len(b.Options))
-	case len(chosen) > 1 && !b.Multiple:
-		return nil, Errorf(CodeValidation, "choices are several, and the poll takes one")
+	case len(choices) > 0 && (choices[0] < 1 || choices[len(choices)-1] > len(b.Options)):
+		return Errorf(CodeValidation, "choices are not numbers of options, from 1 to %d", len(b.Options))
+	case len(choices) > 1 && !b.Multiple:
+		return Errorf(CodeValidation, "choices are several, and the poll takes one")
 	}
-	return chosen, nil
+	return nil
 }
 
-// PollState is what has become of a poll. It is absent while nobody has voted.
+// PollState is what has become of a poll. It is absent until somebody votes, or the poll ends.
 type PollState struct {
 	// By are who chose each option, at most [MaxReactors] of each; absent where it is anonymous.
 	By [][]UserID `json:"by,omitempty"`

@@ -167,17 +167,17 @@ func (s *followers) look(l ledgerOf, b *lagging) {
 		return
 	}
 	var rest time.Duration
-	if !b.rested && l.kind.Rest != nil {
-		rest = l.kind.Rest(l.group)
-	}
-	var err error
-	early := rest > 0
-	if !early {
-		err = s.rt.opts.Panics.Try("following a ledger", func() (err error) {
+	early := false // it rests before it reads
+	err := s.rt.opts.Panics.Try("following a ledger", func() (err error) {
+		if !b.rested && l.kind.Rest != nil {
+			rest = l.kind.Rest(l.group)
+			early = rest > 0
+		}
+		if !early {
 			rest, err = s.catchUp(l, b)
-			return err
-		})
-	}
+		}
+		return err
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.behind[l] != b {
@@ -185,13 +185,13 @@ func (s *followers) look(l ledgerOf, b *lagging) {
 	}
 	b.looking, b.rested = false, rest > 0
 	switch {
-	case early:
-		b.again = false
-		s.lookIn(l, b, rest)
 	case err != nil:
 		l.kind.failures.Add(1)
 		s.lookIn(l, b, min(firstRetry<<min(b.tries, 10), lastLook))
 		b.tries++
+	case early:
+		b.again = false
+		s.lookIn(l, b, rest)
 	case b.again:
 		b.again, b.tries, b.since = false, 0, s.rt.opts.Now()
 		s.lookIn(l, b, max(rest, l.kind.Every))

@@ -14,6 +14,6 @@ func (p *Portal) PublicClient() *http.Client {
 	return c
 }
 
-// PublicTransport is the same way for whoever follows redirects and bounds what is read. Beside
-// public addresses it reaches the networks that the operator allows.
+// PublicTransport reaches public addresses, and the networks that are allowed. Callers follow
+// redirects, and bound what they read, themselves.
 func (p *Portal) PublicTransport(allowed []netip.Prefix) http.RoundTripper { return p.way(allowed) }

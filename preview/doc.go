@@ -16,7 +16,7 @@
 //	Of                         what is in memory, at most six hours old; else one fetch for all who wait
 //	fetch                      places and host limits, then the page by the guarded way of package portal
 //	parse                      Open Graph, then Twitter cards, then the page's own title and description
-//	image                      fetched by the same way, and encoded anew from its pixels
+//	image                      fetched in the same way, and encoded anew from its pixels
 //
 // Sending waits for none of that: it begins when somebody looks.
 //

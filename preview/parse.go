@@ -65,7 +65,7 @@ func parse(r io.Reader, contentType string) page {
 	}
 }
 
-// attributes are those of the tag that was read last, the first of each name.
+// attributes are what the newest tag says of itself. Where a name stands twice, the first counts.
 func attributes(z *html.Tokenizer) map[string]string {
 	all := map[string]string{}
 	for more := true; more; {

@@ -26,7 +26,8 @@ func Replay(ctx context.Context, read ubl.Reader, env actors.Env) (*Portal, erro
 	return load(ctx, all, read, nil, env)
 }
 
-// SnapshotFields are those of a State, of its stored form, and what is kept beside.
+// SnapshotFields are the types whose fields a snapshot has to account for, and the names of fields
+// that are kept beside it.
 func SnapshotFields() (state, stored reflect.Type, beside []string) {
 	return reflect.TypeFor[State](), reflect.TypeFor[snapshot](), besides
 }

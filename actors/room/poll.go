@@ -76,7 +76,7 @@ func (b *ballots) take(user ubl.UserID, v []byte) error {
 	return nil
 }
 
-// voters are those whose vote stands, who voted first first.
+// voters are those whose vote stands, in the order of their votes.
 func (b *ballots) voters() []ballot {
 	list := slices.DeleteFunc(slices.Clone(b.votes), func(one ballot) bool { return len(one.choices) == 0 })
 	slices.SortFunc(list, func(x, y ballot) int { return cmp.Compare(x.seq, y.seq) })
@@ -106,7 +106,7 @@ func (b brief) pollOf() *ubl.PollBody {
 	return body.Poll()
 }
 
-// ballotsOf reads what is stored of one poll: all of it, or only its end and somebody's vote.
+// ballotsOf reads what is stored of one poll.
 func (r *Room) ballotsOf(snap ubl.Snapshot, poll int64, body *ubl.PollBody) (*ballots, error) {
 	all := &ballots{body: body}
 	from := voteKey(r.id, poll, "")
@@ -277,8 +277,7 @@ func (s *State) mayPoll(c *posted, body ubl.TypedBody, at actors.Moment) error {
 	if err := body.Read(ubl.ContentVote, &b); err != nil {
 		return err
 	}
-	_, err := poll.body.Chosen(b.Choices)
-	return err
+	return poll.body.CheckChoices(b.Choices)
 }
 
 // polling is what a poll, a vote or an end has in its plan besides the entry.

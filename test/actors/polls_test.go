@@ -314,19 +314,7 @@ func TestPollEndCrash(t *testing.T) {
 			b.Anonymous, b.EndsAt = true, ubl.TimeOf(x.Clock.Now().Add(time.Hour))
 			poll := x.ask(x.ana, b)
 			x.vote(x.bob, poll, 3)
-			d.strikes.Store(true)
-			x.Clock.Add(time.Hour)
-			for p := range x.Engine.Partitions() {
-				x.Led(p)
-			}
-			select {
-			case <-d.gone:
-			case <-time.After(time.Minute):
-				t.Fatal("nothing was committed")
-			}
-			x.Close()
-			d.strikes.Store(false)
-			x.Restart()
+			d.takes(t, x.House, time.Hour)
 			x.Alarms()
 			x.polled(x.bob, poll, "1 voters [0 0 1] mine [] ended by "+string(ubl.Platform().UserID))
 			ends := 0

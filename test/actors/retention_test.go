@@ -213,6 +213,24 @@ func newDying(at int64, durable bool) *dying {
 	return &dying{at: at, durable: durable, gone: make(chan struct{})}
 }
 
+// takes has the node go at what is due after a while, and another come.
+func (d *dying) takes(t *testing.T, h *harness.House, after time.Duration) {
+	t.Helper()
+	d.strikes.Store(true)
+	h.Clock.Add(after)
+	for p := range h.Engine.Partitions() {
+		h.Led(p)
+	}
+	select {
+	case <-d.gone:
+	case <-time.After(time.Minute):
+		t.Fatal("nothing was committed")
+	}
+	h.Close()
+	d.strikes.Store(false)
+	h.Restart()
+}
+
 func (d *dying) wrap(s ubl.Store) ubl.Store {
 	return submitting{s, func(b *ubl.Batch, settled func(error)) {
 		n := int64(0)

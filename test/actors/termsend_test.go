@@ -69,19 +69,7 @@ func TestTermsEndCrash(t *testing.T) {
 			d := newDying(1, durable)
 			x := openAging(t, harness.Options{Wrap: d.wrap})
 			x.until(time.Hour)
-			d.strikes.Store(true)
-			x.Clock.Add(time.Hour)
-			for p := range x.Engine.Partitions() {
-				x.Led(p)
-			}
-			select {
-			case <-d.gone:
-			case <-time.After(time.Minute):
-				t.Fatal("nothing was committed")
-			}
-			x.Close()
-			d.strikes.Store(false)
-			x.Restart()
+			d.takes(t, x.House, time.Hour)
 			for range 3 {
 				x.pass(time.Second)
 			}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -66,22 +65,14 @@ func (a *API) endPoll(ctx context.Context, in *endPollInput) (any, error) {
 
 // getPoll reads a poll with what has become of it.
 func (a *API) getPoll(ctx context.Context, in *PollPath) (any, error) {
-	unknown := ubl.Errorf(ubl.CodeNotFound, "there is no such poll in this room")
-	seq, ok := in.EntryID.Seq()
-	if !ok || seq < 1 {
-		return nil, unknown
+	stored, e, err := a.entry(ctx, &EntryPath{in.RoomPath, in.EntryID}, true)
+	if err == nil && e.Body.Poll() == nil {
+		err = ubl.Errorf(ubl.CodeNotFound, "there is no such poll in this room")
 	}
-	after, who := seq-1, caller(ctx)
-	page, err := ubl.Ask[*ubl.HistoryPage](ctx, a.Asker, ubl.RoomName(who.TenantID, in.RoomID),
-		ubl.ReadHistory{Who: who, After: &after, Limit: 1, Entries: true, Now: true})
 	if err != nil {
 		return nil, err
 	}
-	var e ubl.Entry
-	if page.FirstSeq != seq || json.Unmarshal(page.Entries[0], &e) != nil || e.ID != in.EntryID || e.Body.Poll() == nil {
-		return nil, unknown
-	}
-	return entryAnswer{page.Entries[0]}, nil
+	return entryAnswer{stored}, nil
 }
 
 func (a *API) pollRoutes() {
