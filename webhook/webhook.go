@@ -48,7 +48,7 @@ type Options struct {
 	Random io.Reader
 }
 
-// Sender implements [ubl.WebhookSender].
+// Sender posts, and keeps secrets. Safe for concurrent use.
 type Sender struct {
 	o Options
 
@@ -58,6 +58,16 @@ type Sender struct {
 
 // New makes one.
 func New(o Options) *Sender { return &Sender{o: o, hosts: map[string]int{}} }
+
+// MaxURL is how long an address may be, in bytes.
+const MaxURL = 2048
+
+// Message is what is posted: at every attempt with the same id.
+type Message struct {
+	ID   string
+	At   time.Time // of the attempt
+	Body []byte    // JSON
+}
 
 const (
 	timeout = 10 * time.Second
@@ -70,7 +80,7 @@ const (
 	prefix      = "whsec_"
 )
 
-// NewSecret implements [ubl.WebhookSender].
+// NewSecret draws a secret, as Standard Webhooks writes it, and seals it for an actor.
 func (s *Sender) NewSecret(of ubl.Name) ([]byte, error) {
 	var drawn [secretBytes]byte
 	if _, err := io.ReadFull(s.o.Random, drawn[:]); err != nil {
@@ -79,17 +89,17 @@ func (s *Sender) NewSecret(of ubl.Name) ([]byte, error) {
 	return s.o.Sealer.Seal(of, []byte(prefix+base64.StdEncoding.EncodeToString(drawn[:])))
 }
 
-// Reveal implements [ubl.WebhookSender].
+// Reveal opens a secret.
 func (s *Sender) Reveal(of ubl.Name, sealed []byte) (string, error) {
 	secret, err := s.o.Sealer.Open(of, sealed)
 	return string(secret), err
 }
 
-// Check implements [ubl.WebhookSender]. Where a name leads is checked when it is dialled.
+// Check refuses an address that nothing is ever sent to. Where a name leads is checked when it is dialled.
 func (s *Sender) Check(address string) error {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || len(address) > ubl.MaxWebhookURL || u.Hostname() == "" || u.Opaque != "":
+	case err != nil || len(address) > MaxURL || u.Hostname() == "" || u.Opaque != "":
 		return wrong("is no address of a server")
 	case u.User != nil:
 		return wrong("has credentials: the signature says who sends")
@@ -112,8 +122,9 @@ func wrong(what string) error {
 	return err
 }
 
-// Deliver implements [ubl.WebhookSender]. No error says the address, which may have a secret.
-func (s *Sender) Deliver(ctx context.Context, of ubl.Name, to string, sealed [][]byte, m ubl.WebhookMessage) (int, error) {
+// Deliver posts a message, signed with each of the secrets, and answers the status that the other
+// server gave. Unavailable and overloaded say that there was none. No error says the address, which may have a secret.
+func (s *Sender) Deliver(ctx context.Context, of ubl.Name, to string, sealed [][]byte, m Message) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(m.Body))
@@ -143,7 +154,7 @@ func (s *Sender) Deliver(ctx context.Context, of ubl.Name, to string, sealed [][
 }
 
 // sign is a signature by each secret, between blanks.
-func (s *Sender) sign(of ubl.Name, sealed [][]byte, m ubl.WebhookMessage) (string, error) {
+func (s *Sender) sign(of ubl.Name, sealed [][]byte, m Message) (string, error) {
 	var all []string
 	for _, one := range sealed {
 		secret, err := s.Reveal(of, one)

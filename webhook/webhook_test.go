@@ -43,8 +43,8 @@ func sender() *webhook.Sender {
 }
 
 var (
-	ours   = ubl.WebhooksName("t:acme")
-	theirs = ubl.WebhooksName("t:other")
+	ours   = ubl.Name("t:acme|tail|webhooks")
+	theirs = ubl.Name("t:other|tail|webhooks")
 )
 
 // TestDeliver has the standard's own verifier read what arrives: with the new secret, with the one
@@ -66,7 +66,7 @@ func TestDeliver(t *testing.T) {
 		w.WriteHeader(http.StatusAccepted)
 	}))
 	defer server.Close()
-	status, err := s.Deliver(context.Background(), ours, server.URL, [][]byte{newer, older}, ubl.WebhookMessage{ID: "msg_1", At: time.Now(), Body: body})
+	status, err := s.Deliver(context.Background(), ours, server.URL, [][]byte{newer, older}, webhook.Message{ID: "msg_1", At: time.Now(), Body: body})
 	if err != nil || status != http.StatusAccepted {
 		t.Fatalf("answered %d, %v", status, err)
 	}
@@ -108,7 +108,7 @@ func TestSecretsAreBound(t *testing.T) {
 	asked := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	defer server.Close()
-	if _, err := s.Deliver(context.Background(), theirs, server.URL, [][]byte{sealed}, ubl.WebhookMessage{ID: "msg_1", At: time.Now()}); err == nil || asked {
+	if _, err := s.Deliver(context.Background(), theirs, server.URL, [][]byte{sealed}, webhook.Message{ID: "msg_1", At: time.Now()}); err == nil || asked {
 		t.Errorf("posted for another tenant: %v, %v", err, asked)
 	}
 }
@@ -125,7 +125,7 @@ func TestFailuresTellNothing(t *testing.T) {
 		followed = followed || r.URL.Path == "/elsewhere"
 		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 	}))
-	m := ubl.WebhookMessage{ID: "msg_1", At: time.Now(), Body: []byte(`{}`)}
+	m := webhook.Message{ID: "msg_1", At: time.Now(), Body: []byte(`{}`)}
 	status, err := s.Deliver(context.Background(), ours, server.URL, [][]byte{sealed}, m)
 	if err != nil || status != http.StatusTemporaryRedirect || followed {
 		t.Errorf("a redirect: %d, %v, followed: %v", status, err, followed)
@@ -148,7 +148,7 @@ func TestCheck(t *testing.T) {
 		"ftp://hooks.example/":            false,
 		"https:hooks.example":             false,
 		"":                                false,
-		"https://hooks.example/" + strings.Repeat("a", ubl.MaxWebhookURL): false,
+		"https://hooks.example/" + strings.Repeat("a", webhook.MaxURL): false,
 	} {
 		if err := s.Check(address); (err == nil) != ok {
 			t.Errorf("%.60q: %v", address, err)

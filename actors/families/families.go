@@ -25,7 +25,7 @@ type World struct {
 	Quota  ubl.Quota
 	Push   ubl.Pusher
 	// Webhooks reaches the servers that webhooks tell; nil reaches none.
-	Webhooks ubl.WebhookSender
+	Webhooks webhooks.Sender
 
 	Servers ubl.Syncer
 }

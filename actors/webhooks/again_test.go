@@ -9,6 +9,7 @@ import (
 	"ubl"
 	"ubl/actors/webhooks"
 	"ubl/test/harness"
+	"ubl/webhook"
 )
 
 // sender answers every post with a status, and seals nothing.
@@ -23,7 +24,7 @@ func answering(status int64) *sender {
 func (*sender) NewSecret(ubl.Name) ([]byte, error)               { return []byte("whsec_AAAA"), nil }
 func (*sender) Reveal(_ ubl.Name, sealed []byte) (string, error) { return string(sealed), nil }
 func (*sender) Check(string) error                               { return nil }
-func (s *sender) Deliver(context.Context, ubl.Name, string, [][]byte, ubl.WebhookMessage) (int, error) {
+func (s *sender) Deliver(context.Context, ubl.Name, string, [][]byte, webhook.Message) (int, error) {
 	return int(s.status.Load()), nil
 }
 
@@ -33,24 +34,24 @@ func TestAnsweredAgain(t *testing.T) {
 	h := harness.Open(t, harness.Options{Webhooks: answering(http.StatusOK)})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
-	at := ubl.WebhooksName(ana.TenantID)
+	at := webhooks.ActorName(ana.TenantID)
 	again := &harness.Again{House: h}
-	hook := again.Ask(at, ubl.AddWebhook{
+	hook := again.Ask(at, webhooks.AddWebhook{
 		Request: h.Request(ana), Name: "Build", URL: "https://hooks.example/1", Events: []ubl.EntryType{ubl.EntryMessage}, Rooms: []ubl.RoomID{ubl.GeneralRoom},
-	}).(*ubl.Webhook)
+	}).(*webhooks.Webhook)
 	if hook.Secret == "" {
 		t.Error("the secret isn't told")
 	}
 	name, url, yes := "Deploy", "https://hooks.example/2", false
-	again.Ask(at, ubl.UpdateWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID, Patch: ubl.WebhookPatch{
-		Name: &name, URL: &url, Paused: &yes, Events: &ubl.EntryTypeList{Types: []ubl.EntryType{ubl.EntryEdit}}, Rooms: &ubl.RoomList{Rooms: []ubl.RoomID{ubl.GeneralRoom}},
+	again.Ask(at, webhooks.UpdateWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID, Patch: webhooks.Patch{
+		Name: &name, URL: &url, Paused: &yes, Events: &webhooks.EntryTypeList{Types: []ubl.EntryType{ubl.EntryEdit}}, Rooms: &webhooks.RoomList{Rooms: []ubl.RoomID{ubl.GeneralRoom}},
 	}})
-	again.Ask(at, ubl.RotateWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID})
-	d := again.Ask(at, ubl.TestWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID}).(*ubl.WebhookDelivery)
+	again.Ask(at, webhooks.RotateWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID})
+	d := again.Ask(at, webhooks.TestWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID}).(*webhooks.Delivery)
 	h.Alarms()
-	again.Ask(at, ubl.Redeliver{Request: h.Request(ana), WebhookID: hook.WebhookID, DeliveryID: d.DeliveryID})
+	again.Ask(at, webhooks.Redeliver{Request: h.Request(ana), WebhookID: hook.WebhookID, DeliveryID: d.DeliveryID})
 	h.Alarms()
-	again.Ask(at, ubl.RemoveWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID})
+	again.Ask(at, webhooks.RemoveWebhook{Request: h.Request(ana), WebhookID: hook.WebhookID})
 	again.End(webhooks.Changing())
 	h.VerifyLedger(ana.TenantID)
 }

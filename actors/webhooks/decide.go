@@ -27,19 +27,19 @@ const (
 type (
 	// adding is of somebody who may, with a secret that was drawn.
 	adding struct {
-		ubl.AddWebhook
+		AddWebhook
 		sealed []byte
 	}
 	// updating is of somebody who may tell of the rooms that they name.
-	updating struct{ ubl.UpdateWebhook }
+	updating struct{ UpdateWebhook }
 	// removing is by somebody who owns the tenant, if owner says so.
 	removing struct {
-		ubl.RemoveWebhook
+		RemoveWebhook
 		owner bool
 	}
 	// rotating comes with the secret that was drawn.
 	rotating struct {
-		ubl.RotateWebhook
+		RotateWebhook
 		sealed []byte
 	}
 )
@@ -62,7 +62,7 @@ func (s *State) about(did ubl.Did, id string, e event) *plan {
 }
 
 // setting is an act on what a maker sets, with a commitment to it.
-func (s *State) setting(did ubl.Did, w ubl.Webhook, e event, at actors.Moment) (*plan, error) {
+func (s *State) setting(did ubl.Did, w Webhook, e event, at actors.Moment) (*plan, error) {
 	salt, err := ubl.NewSalt(at.Random)
 	if err != nil {
 		return nil, err
@@ -107,14 +107,14 @@ func draw(at actors.Moment, prefix string) (string, error) {
 }
 
 func (s *State) decideCreate(c *adding, at actors.Moment) (*plan, error) {
-	if len(s.Hooks) >= ubl.MaxWebhooks {
-		return nil, ubl.Errorf(ubl.CodeConflict, "the organisation has %d webhooks: remove one first", ubl.MaxWebhooks)
+	if len(s.Hooks) >= maxHooks {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the organisation has %d webhooks: remove one first", maxHooks)
 	}
 	id, err := draw(at, "wh:")
 	if err != nil {
 		return nil, err
 	}
-	w := ubl.Webhook{
+	w := Webhook{
 		WebhookID: id, Name: c.Name, URL: c.URL, Events: slices.Clone(c.Events), Rooms: slices.Clone(c.Rooms), MadeBy: c.Who.UserID, MadeAt: at.Now,
 	}
 	if len(w.Events) == 0 {
@@ -156,14 +156,14 @@ func (s *State) decideRotate(c *rotating, at actors.Moment) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, until := h.shown(), at.Now.Add(ubl.WebhookOverlap)
+	w, until := h.shown(), at.Now.Add(secretOverlap)
 	w.OldSecretUntil = until
 	// One before the last ends at once: whoever rotates twice wants to be rid of it.
 	secrets := []secret{{Sealed: c.sealed}, {Sealed: h.Secrets[0].Sealed, Until: until}}
 	return s.setting(didRotate, w, event{Secrets: secrets}, at)
 }
 
-func (s *State) decideTest(c ubl.TestWebhook, at actors.Moment) (*plan, error) {
+func (s *State) decideTest(c TestWebhook, at actors.Moment) (*plan, error) {
 	h, err := s.of(c.Who, c.WebhookID)
 	if err != nil {
 		return nil, err
@@ -172,32 +172,32 @@ func (s *State) decideTest(c ubl.TestWebhook, at actors.Moment) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.sending(didTest, h, ubl.WebhookDelivery{DeliveryID: id, Event: ubl.EventTest}, at)
+	return s.sending(didTest, h, Delivery{DeliveryID: id, Event: EventTest}, at)
 }
 
-func (s *State) decideRedeliver(c ubl.Redeliver, at actors.Moment) (*plan, error) {
+func (s *State) decideRedeliver(c Redeliver, at actors.Moment) (*plan, error) {
 	h, err := s.of(c.Who, c.WebhookID)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(h.Deliveries, func(d ubl.WebhookDelivery) bool { return d.DeliveryID == c.DeliveryID })
+	i := slices.IndexFunc(h.Deliveries, func(d Delivery) bool { return d.DeliveryID == c.DeliveryID })
 	switch {
 	case i < 0:
 		return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such delivery among the newest")
-	case h.Deliveries[i].State == ubl.DeliveryWaiting:
+	case h.Deliveries[i].State == DeliveryWaiting:
 		return nil, ubl.Errorf(ubl.CodeConflict, "the delivery is being sent")
 	case h.Paused != nil:
 		return nil, ubl.Errorf(ubl.CodeConflict, "the webhook is paused: have it tell again first")
 	}
 	d := h.Deliveries[i]
-	return s.sending(didRedeliver, h, ubl.WebhookDelivery{
+	return s.sending(didRedeliver, h, Delivery{
 		DeliveryID: d.DeliveryID, Event: d.Event, RoomID: d.RoomID, RoomSeq: d.RoomSeq, MsgID: d.MsgID,
 	}, at)
 }
 
 // sending is an act of the maker's that a delivery follows from.
-func (s *State) sending(did ubl.Did, h *hook, d ubl.WebhookDelivery, at actors.Moment) (*plan, error) {
-	if h.Waiting >= ubl.MaxWebhookWaiting {
+func (s *State) sending(did ubl.Did, h *hook, d Delivery, at actors.Moment) (*plan, error) {
+	if h.Waiting >= maxWaiting {
 		return nil, ubl.Errorf(ubl.CodeConflict, "%d deliveries wait: wait, too", h.Waiting)
 	}
 	next, err := s.delivering(h, d, at)
@@ -207,7 +207,7 @@ func (s *State) sending(did ubl.Did, h *hook, d ubl.WebhookDelivery, at actors.M
 	p := s.about(did, h.WebhookID, event{Of: h.WebhookID})
 	p.Also = next
 	answer := d
-	answer.State, answer.At = ubl.DeliveryWaiting, at.Now
+	answer.State, answer.At = DeliveryWaiting, at.Now
 	p.Event.Asked = &answer
 	return p, nil
 }

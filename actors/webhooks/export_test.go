@@ -11,7 +11,7 @@ import (
 func Changing() int { return len(kind().Rules) }
 
 // Opening opens webhooks with a way outside.
-func Opening(sender ubl.WebhookSender) func(context.Context, ubl.Reader, actors.Env) (*Webhooks, error) {
+func Opening(sender Sender) func(context.Context, ubl.Reader, actors.Env) (*Webhooks, error) {
 	return func(ctx context.Context, read ubl.Reader, env actors.Env) (*Webhooks, error) {
 		return load(ctx, kind(), read, sender, env)
 	}
@@ -28,3 +28,6 @@ func (x *Webhooks) Restored() (string, error) {
 	s, err := snapshots().Decode(x.State.encode())
 	return string(s.encode()), err
 }
+
+// LocalName is a tenant's actor's.
+const LocalName = localName

@@ -27,7 +27,7 @@ var contents = map[string]ubl.EntryType{
 
 func follow() *actors.Follow {
 	return &actors.Follow{
-		Name: "webhooks", Local: ubl.WebhooksLocal, Every: followEvery,
+		Name: "webhooks", Local: localName, Every: followEvery,
 		Dids: []ubl.Did{
 			ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidPin, ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate, ubl.DidRoomRemove,
 			ubl.DidRoomLeave, ubl.DidRoomDescribe, ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw, ubl.DidAgreementEnd,
@@ -39,7 +39,7 @@ func follow() *actors.Follow {
 }
 
 // appended is the entry that an act has put into a room, and when.
-func appended(e actors.Entry) (d ubl.WebhookDelivery, when ubl.Time, ok bool) {
+func appended(e actors.Entry) (d Delivery, when ubl.Time, ok bool) {
 	var atom struct {
 		When    ubl.Time `json:"when"`
 		Effects []struct {
@@ -62,7 +62,7 @@ func appended(e actors.Entry) (d ubl.WebhookDelivery, when ubl.Time, ok bool) {
 			kind = kinds[e.Did]
 		}
 		id := cmp.Or(f.MsgID, ubl.MessageID(e.Pointer("msg_id")))
-		return ubl.WebhookDelivery{Event: kind, RoomID: f.Room, RoomSeq: f.Seq, MsgID: id}, atom.When, kind != "" && f.Seq > 0
+		return Delivery{Event: kind, RoomID: f.Room, RoomSeq: f.Seq, MsgID: id}, atom.When, kind != "" && f.Seq > 0
 	}
 	return d, 0, false
 }
@@ -84,8 +84,8 @@ func (s *State) decideEntry(e actors.Entry, at actors.Moment) (ubl.Did, *plan, e
 		}
 		var p *plan
 		var err error
-		if h.Waiting >= ubl.MaxWebhookWaiting {
-			p, err = s.pausing(h, ubl.PausedByBacklog, d, at)
+		if h.Waiting >= maxWaiting {
+			p, err = s.pausing(h, PausedByBacklog, d, at)
 		} else {
 			d.DeliveryID = deliveryOf(h.WebhookID, d)
 			p, err = s.delivering(h, d, at)
@@ -109,18 +109,18 @@ func (s *State) decideEntry(e actors.Entry, at actors.Moment) (ubl.Did, *plan, e
 }
 
 // deliveryOf is the id by which a receiver knows an entry again.
-func deliveryOf(hook string, d ubl.WebhookDelivery) string {
+func deliveryOf(hook string, d Delivery) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", hook, d.RoomID, d.RoomSeq))
 	return fmt.Sprintf("msg_%x", sum[:10])
 }
 
 // job is what the outbox is to do. It holds no more than ids: what an entry says is read when it is sent.
 type job struct {
-	Form     int                 `json:"v"`
-	What     string              `json:"what"`
-	Webhook  string              `json:"webhook_id"`
-	Delivery ubl.WebhookDelivery `json:"delivery,omitzero"`
-	Reason   string              `json:"reason,omitempty"` // of a pause that the maker is reminded of
+	Form     int      `json:"v"`
+	What     string   `json:"what"`
+	Webhook  string   `json:"webhook_id"`
+	Delivery Delivery `json:"delivery,omitzero"`
+	Reason   string   `json:"reason,omitempty"` // of a pause that the maker is reminded of
 }
 
 const jobVersion = 1
@@ -143,8 +143,8 @@ const (
 )
 
 // delivering is the plan of one delivery.
-func (s *State) delivering(h *hook, d ubl.WebhookDelivery, at actors.Moment) (*plan, error) {
-	d.State, d.At = ubl.DeliveryWaiting, at.Now
+func (s *State) delivering(h *hook, d Delivery, at actors.Moment) (*plan, error) {
+	d.State, d.At = DeliveryWaiting, at.Now
 	return s.intending(didDeliver, d.DeliveryID, deliverFor, job{What: jobDeliver, Webhook: h.WebhookID, Delivery: d}, event{Of: h.WebhookID, Delivery: &d}, at)
 }
 
@@ -163,11 +163,11 @@ func (s *State) intending(did ubl.Did, key string, last time.Duration, j job, e 
 
 // pausing is the plan of a pause that nobody asked for, of which the maker is reminded where a
 // message is known that couldn't be told.
-func (s *State) pausing(h *hook, reason string, d ubl.WebhookDelivery, at actors.Moment) (*plan, error) {
+func (s *State) pausing(h *hook, reason string, d Delivery, at actors.Moment) (*plan, error) {
 	w := h.shown()
-	w.Paused = &ubl.WebhookPause{At: at.Now, Reason: reason}
+	w.Paused = &Pause{At: at.Now, Reason: reason}
 	p := s.about(didPause, w.WebhookID, event{Webhook: &w})
-	if reason == ubl.PausedByLeaving || d.MsgID == "" {
+	if reason == PausedByLeaving || d.MsgID == "" {
 		return p, nil
 	}
 	key := fmt.Sprintf("remind:%s:%d", w.WebhookID, at.Now)
@@ -178,11 +178,11 @@ func (s *State) pausing(h *hook, reason string, d ubl.WebhookDelivery, at actors
 
 // result is what [Webhooks.send] answers of a delivery.
 type result struct {
-	State   ubl.DeliveryState `json:"state"`
-	Status  int               `json:"status,omitempty"`
-	Tries   int               `json:"tries"`
-	Message string            `json:"message,omitempty"`
-	Left    bool              `json:"left,omitempty"` // the maker is no member any more
+	State   DeliveryState `json:"state"`
+	Status  int           `json:"status,omitempty"`
+	Tries   int           `json:"tries"`
+	Message string        `json:"message,omitempty"`
+	Left    bool          `json:"left,omitempty"` // the maker is no member any more
 }
 
 // ended puts on record what came of a delivery, and pauses a webhook of which nothing comes.
@@ -198,7 +198,7 @@ func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error)
 		}
 		return didRemind, p, nil
 	}
-	r := result{State: ubl.DeliveryFailed}
+	r := result{State: DeliveryFailed}
 	if out.Err != nil {
 		r.Message = out.Err.Message
 	} else if err := json.Unmarshal(out.Answer, &r); err != nil {
@@ -207,7 +207,7 @@ func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error)
 	d := j.Delivery
 	d.State, d.EndedAt, d.Status, d.Attempts, d.Message = r.State, at.Now, r.Status, r.Tries, r.Message
 	p := s.about(didDeliver, j.Webhook, event{Of: j.Webhook, Delivery: &d})
-	if d.State == ubl.DeliveryFailed {
+	if d.State == DeliveryFailed {
 		p.Error = &ubl.AtomError{Code: ubl.CodeUnavailable, Message: d.Message}
 	}
 	h := s.find(j.Webhook)
@@ -217,11 +217,11 @@ func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error)
 	reason := ""
 	switch next := h.with(d); {
 	case r.Left:
-		reason = ubl.PausedByLeaving
+		reason = PausedByLeaving
 	case r.Status == 410:
-		reason = ubl.PausedByGone
+		reason = PausedByGone
 	case next.Failures >= failingAtLeast && at.Now >= next.FailingSince.Add(failingFor):
-		reason = ubl.PausedByFailing
+		reason = PausedByFailing
 	default:
 		return didDeliver, p, nil
 	}

@@ -32,64 +32,64 @@ type (
 	}
 )
 
-func at(req ubl.Request) ubl.Name { return ubl.WebhooksName(req.Who.TenantID) }
+func at(req ubl.Request) ubl.Name { return ActorName(req.Who.TenantID) }
 
 // offers are the operations over REST and MCP.
 var offers = []offer.Operation{
-	offer.Of[nothing, ubl.WebhookList](offer.Operation{
+	offer.Of[nothing, WebhookList](offer.Operation{
 		Method: "GET", Path: "/webhooks", Tool: "webhook.list", Summary: "List webhooks, and how their deliveries fare",
 		More: "Lists your webhooks: where they post, of what, whether they are paused or failing, and the newest delivery. Owners of the organisation see those of all. For single deliveries use webhook.deliveries. For people alone.",
 	}, func(req ubl.Request, _ nothing) (ubl.Name, ubl.Command) {
-		return at(req), ubl.ListWebhooks{Who: req.Who}
+		return at(req), ListWebhooks{Who: req.Who}
 	}),
-	offer.Of[createInput, ubl.Webhook](offer.Operation{
+	offer.Of[createInput, Webhook](offer.Operation{
 		Method: "POST", Path: "/webhooks", Tool: string(didCreate), Counts: ubl.Creations, Creates: true, Location: "/webhooks", Sensitive: true,
 		Summary: "Make a webhook: post what happens in rooms to a URL",
 		More:    "Has another server told of new messages and other entries, signed by Standard Webhooks. Its secret is told in this answer only. You see what you may read told, and no direct messages. To post into a room from outside use token.create. Owners of the rooms or the organisation, who are people.",
 	}, func(req ubl.Request, in createInput) (ubl.Name, ubl.Command) {
-		return at(req), ubl.AddWebhook{Request: req, Name: in.Name, URL: in.URL, Events: in.Events, Rooms: in.Rooms}
+		return at(req), AddWebhook{Request: req, Name: in.Name, URL: in.URL, Events: in.Events, Rooms: in.Rooms}
 	}),
-	offer.Of[updateInput, ubl.Webhook](offer.Operation{
+	offer.Of[updateInput, Webhook](offer.Operation{
 		Method: "PATCH", Path: "/webhooks/{webhookId}", Tool: string(didUpdate), Counts: ubl.Sends, Sensitive: true, Summary: "Change a webhook, pause it, or resume it",
 		More: "Changes where one of your webhooks posts, of which events and rooms, or has it pause or tell again. What isn't given stays. For another secret use webhook.rotate. Its maker alone; answers what it is now.",
 	}, func(req ubl.Request, in updateInput) (ubl.Name, ubl.Command) {
-		patch := ubl.WebhookPatch{Name: in.Name, URL: in.URL, Paused: in.Paused}
+		patch := Patch{Name: in.Name, URL: in.URL, Paused: in.Paused}
 		if in.Events != nil {
-			patch.Events = &ubl.EntryTypeList{Types: *in.Events}
+			patch.Events = &EntryTypeList{Types: *in.Events}
 		}
 		if in.Rooms != nil {
-			patch.Rooms = &ubl.RoomList{Rooms: *in.Rooms}
+			patch.Rooms = &RoomList{Rooms: *in.Rooms}
 		}
-		return at(req), ubl.UpdateWebhook{Request: req, WebhookID: in.WebhookID, Patch: patch}
+		return at(req), UpdateWebhook{Request: req, WebhookID: in.WebhookID, Patch: patch}
 	}),
-	offer.Of[hookRef, ubl.Webhook](offer.Operation{
+	offer.Of[hookRef, Webhook](offer.Operation{
 		Method: "DELETE", Path: "/webhooks/{webhookId}", Tool: string(didRemove), Counts: ubl.Sends, Destroys: true, Summary: "Remove a webhook",
 		More: "Ends a webhook: nothing more is posted, nor what waits. To have it rest a while use webhook.update. Its maker, and owners of the organisation.",
 	}, func(req ubl.Request, in hookRef) (ubl.Name, ubl.Command) {
-		return at(req), ubl.RemoveWebhook{Request: req, WebhookID: in.WebhookID}
+		return at(req), RemoveWebhook{Request: req, WebhookID: in.WebhookID}
 	}),
-	offer.Of[hookRef, ubl.Webhook](offer.Operation{
+	offer.Of[hookRef, Webhook](offer.Operation{
 		Method: "POST", Path: "/webhooks/{webhookId}/rotate", Tool: string(didRotate), Counts: ubl.Creations, Sensitive: true, Summary: "Replace a webhook's secret",
 		More: "Gives a webhook another secret, told in this answer only. The one before signs, too, for 24 hours; one before that ends at once. Use it when a secret leaked. Its maker alone.",
 	}, func(req ubl.Request, in hookRef) (ubl.Name, ubl.Command) {
-		return at(req), ubl.RotateWebhook{Request: req, WebhookID: in.WebhookID}
+		return at(req), RotateWebhook{Request: req, WebhookID: in.WebhookID}
 	}),
-	offer.Of[hookRef, ubl.WebhookDelivery](offer.Operation{
+	offer.Of[hookRef, Delivery](offer.Operation{
 		Method: "POST", Path: "/webhooks/{webhookId}/test", Tool: string(didTest), Counts: ubl.Sends, Summary: "Try a webhook",
 		More: "Posts an event of type webhook.test, which tells of nothing, even while the webhook is paused. What came of it is in webhook.deliveries a moment later. Its maker alone.",
 	}, func(req ubl.Request, in hookRef) (ubl.Name, ubl.Command) {
-		return at(req), ubl.TestWebhook{Request: req, WebhookID: in.WebhookID}
+		return at(req), TestWebhook{Request: req, WebhookID: in.WebhookID}
 	}),
-	offer.Of[hookRef, ubl.DeliveryList](offer.Operation{
+	offer.Of[hookRef, DeliveryList](offer.Operation{
 		Method: "GET", Path: "/webhooks/{webhookId}/deliveries", Tool: "webhook.deliveries", Summary: "List the newest deliveries of a webhook",
 		More: "Lists the newest 50 deliveries of a webhook: what was told, what the other server answered, and why one failed. To send one again use webhook.redeliver. Its maker, and owners of the organisation.",
 	}, func(req ubl.Request, in hookRef) (ubl.Name, ubl.Command) {
-		return at(req), ubl.ListDeliveries{Who: req.Who, WebhookID: in.WebhookID}
+		return at(req), ListDeliveries{Who: req.Who, WebhookID: in.WebhookID}
 	}),
-	offer.Of[deliveryRef, ubl.WebhookDelivery](offer.Operation{
+	offer.Of[deliveryRef, Delivery](offer.Operation{
 		Method: "POST", Path: "/webhooks/{webhookId}/deliveries/{deliveryId}", Tool: string(didRedeliver), Counts: ubl.Sends, Summary: "Send a delivery of a webhook again",
 		More: "Posts one of the newest deliveries again, under the same webhook-id, as after the other server was mended. The ids are in webhook.deliveries; to try without an event use webhook.test. Its maker alone.",
 	}, func(req ubl.Request, in deliveryRef) (ubl.Name, ubl.Command) {
-		return at(req), ubl.Redeliver{Request: req, WebhookID: in.WebhookID, DeliveryID: in.DeliveryID}
+		return at(req), Redeliver{Request: req, WebhookID: in.WebhookID, DeliveryID: in.DeliveryID}
 	}),
 }

@@ -19,7 +19,7 @@ import (
 // a snapshot.
 func TestStateIsDerived(t *testing.T) {
 	server := answering(http.StatusOK)
-	h := harness.OpenLive(t, "webhooks", func(local string) bool { return local == ubl.WebhooksLocal }, webhooks.Opening(server))
+	h := harness.OpenLive(t, "webhooks", func(local string) bool { return local == webhooks.LocalName }, webhooks.Opening(server))
 	filled := harness.Filled{}
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -27,14 +27,14 @@ func TestStateIsDerived(t *testing.T) {
 		ana, bob := harness.User(fmt.Sprintf("ana@example%d.com", n)), harness.User(fmt.Sprintf("bob@example%d.com", n))
 		h.Enter(ana)
 		h.Enter(bob)
-		at := ubl.WebhooksName(ana.TenantID)
+		at := webhooks.ActorName(ana.TenantID)
 		server.status.Store(http.StatusOK)
 		ask := func(cmd ubl.Command) any {
 			answer, _ := h.Ask(context.Background(), at, cmd)
 			return answer
 		}
 		one := func(rt *rapid.T) string {
-			list := ask(ubl.ListWebhooks{Who: ana}).(*ubl.WebhookList).Webhooks
+			list := ask(webhooks.ListWebhooks{Who: ana}).(*webhooks.WebhookList).Webhooks
 			if len(list) == 0 {
 				return "wh:none"
 			}
@@ -45,27 +45,27 @@ func TestStateIsDerived(t *testing.T) {
 		step := 0
 		rt.Repeat(map[string]func(*rapid.T){
 			"make": func(rt *rapid.T) {
-				ask(ubl.AddWebhook{Request: h.Request(ana), Name: "x", URL: "https://a.example", Events: events.Draw(rt, "events"), Rooms: rooms.Draw(rt, "rooms")})
+				ask(webhooks.AddWebhook{Request: h.Request(ana), Name: "x", URL: "https://a.example", Events: events.Draw(rt, "events"), Rooms: rooms.Draw(rt, "rooms")})
 			},
 			"change": func(rt *rapid.T) {
-				patch := ubl.WebhookPatch{Paused: rapid.Ptr(rapid.Bool(), true).Draw(rt, "paused")}
+				patch := webhooks.Patch{Paused: rapid.Ptr(rapid.Bool(), true).Draw(rt, "paused")}
 				if list := events.Draw(rt, "events"); list != nil {
-					patch.Events = &ubl.EntryTypeList{Types: list}
+					patch.Events = &webhooks.EntryTypeList{Types: list}
 				}
-				ask(ubl.UpdateWebhook{Request: h.Request(ana), WebhookID: one(rt), Patch: patch})
+				ask(webhooks.UpdateWebhook{Request: h.Request(ana), WebhookID: one(rt), Patch: patch})
 			},
-			"rotate":  func(rt *rapid.T) { ask(ubl.RotateWebhook{Request: h.Request(ana), WebhookID: one(rt)}) },
-			"test":    func(rt *rapid.T) { ask(ubl.TestWebhook{Request: h.Request(ana), WebhookID: one(rt)}) },
-			"another": func(rt *rapid.T) { ask(ubl.RotateWebhook{Request: h.Request(bob), WebhookID: one(rt)}) },
+			"rotate":  func(rt *rapid.T) { ask(webhooks.RotateWebhook{Request: h.Request(ana), WebhookID: one(rt)}) },
+			"test":    func(rt *rapid.T) { ask(webhooks.TestWebhook{Request: h.Request(ana), WebhookID: one(rt)}) },
+			"another": func(rt *rapid.T) { ask(webhooks.RotateWebhook{Request: h.Request(bob), WebhookID: one(rt)}) },
 			"remove": func(rt *rapid.T) {
 				if rapid.Bool().Draw(rt, "really") {
-					ask(ubl.RemoveWebhook{Request: h.Request(ana), WebhookID: one(rt)})
+					ask(webhooks.RemoveWebhook{Request: h.Request(ana), WebhookID: one(rt)})
 				}
 			},
 			"again": func(rt *rapid.T) {
 				id := one(rt)
-				if list, ok := ask(ubl.ListDeliveries{Who: ana, WebhookID: id}).(*ubl.DeliveryList); ok && len(list.Deliveries) > 0 {
-					ask(ubl.Redeliver{Request: h.Request(ana), WebhookID: id, DeliveryID: list.Deliveries[0].DeliveryID})
+				if list, ok := ask(webhooks.ListDeliveries{Who: ana, WebhookID: id}).(*webhooks.DeliveryList); ok && len(list.Deliveries) > 0 {
+					ask(webhooks.Redeliver{Request: h.Request(ana), WebhookID: id, DeliveryID: list.Deliveries[0].DeliveryID})
 				}
 			},
 			"say": func(*rapid.T) {
@@ -82,7 +82,7 @@ func TestStateIsDerived(t *testing.T) {
 					return
 				}
 				h.Alarms()
-				ask(ubl.ListWebhooks{Who: ana}) // so that it is loaded
+				ask(webhooks.ListWebhooks{Who: ana}) // so that it is loaded
 				live, loaded := h.Pair(rt, at)
 				live.Look(filled.Look)
 				if got, want := loaded.Snapshot(), live.Snapshot(); got != want {

@@ -10,6 +10,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/webhook"
 )
 
 // Payload is the body of a post, in the form that Standard Webhooks recommends.
@@ -44,7 +45,7 @@ func (wanted) Cost() int { return 0 }
 
 // target is a webhook, if it is there still.
 type target struct {
-	hook  ubl.Webhook
+	hook  Webhook
 	sign  [][]byte
 	found bool
 	held  string // why nothing is to be sent; "" where it is
@@ -56,7 +57,7 @@ func (s *State) target(c wanted, now ubl.Time) target {
 		return target{held: "the webhook was removed"}
 	}
 	t := target{hook: h.Webhook, sign: h.signing(now), found: true}
-	if p := h.Paused; p != nil && p.Reason != ubl.PausedByBacklog && c.Delivery.Event != ubl.EventTest {
+	if p := h.Paused; p != nil && p.Reason != PausedByBacklog && c.Delivery.Event != EventTest {
 		t.held = "the webhook is paused"
 	}
 	return t
@@ -97,7 +98,7 @@ func (x *Webhooks) send(ctx context.Context, a actors.Attempt) (json.RawMessage,
 		return nil, err
 	}
 	r.Tries = a.Failed + 1
-	if r.State == ubl.DeliveryFailed && r.Status != http.StatusGone && a.Failed < lastTry {
+	if r.State == DeliveryFailed && r.Status != http.StatusGone && a.Failed < lastTry {
 		code := ubl.CodeUnavailable
 		if r.Status == http.StatusTooManyRequests {
 			code = ubl.CodeRateLimited
@@ -113,7 +114,7 @@ func (x *Webhooks) send(ctx context.Context, a actors.Attempt) (json.RawMessage,
 
 // deliver posts what there is to tell. Its error is one of this house's.
 func (x *Webhooks) deliver(ctx context.Context, a actors.Attempt, j job, to target) (result, error) {
-	skipped := func(why string) (result, error) { return result{State: ubl.DeliverySkipped, Message: why}, nil }
+	skipped := func(why string) (result, error) { return result{State: DeliverySkipped, Message: why}, nil }
 	if to.held != "" {
 		return skipped(to.held)
 	}
@@ -125,11 +126,11 @@ func (x *Webhooks) deliver(ctx context.Context, a actors.Attempt, j job, to targ
 	switch _, err := x.member(ctx, who, who.UserID); ubl.CodeOf(err) {
 	case "":
 	case ubl.CodeNotFound, ubl.CodeForbidden, ubl.CodeNotAMember:
-		return result{State: ubl.DeliverySkipped, Left: true, Message: "its maker is no member any more"}, nil
+		return result{State: DeliverySkipped, Left: true, Message: "its maker is no member any more"}, nil
 	default:
 		return result{}, err
 	}
-	if j.Delivery.Event != ubl.EventTest {
+	if j.Delivery.Event != EventTest {
 		if why, err := x.fill(ctx, &p, who, j.Delivery); why != "" || err != nil {
 			r, _ := skipped(why)
 			return r, err
@@ -143,18 +144,18 @@ func (x *Webhooks) deliver(ctx context.Context, a actors.Attempt, j job, to targ
 	if err != nil {
 		return result{}, err
 	}
-	status, err := x.sender.Deliver(ctx, x.Name, to.hook.URL, to.sign, ubl.WebhookMessage{ID: j.Delivery.DeliveryID, At: x.Now(), Body: body})
+	status, err := x.sender.Deliver(ctx, x.Name, to.hook.URL, to.sign, webhook.Message{ID: j.Delivery.DeliveryID, At: x.Now(), Body: body})
 	switch {
 	case err != nil:
-		return result{State: ubl.DeliveryFailed, Message: ubl.AsError(err).Message}, nil
+		return result{State: DeliveryFailed, Message: ubl.AsError(err).Message}, nil
 	case status/100 != 2:
-		return result{State: ubl.DeliveryFailed, Status: status, Message: fmt.Sprintf("the server answered %d", status)}, nil
+		return result{State: DeliveryFailed, Status: status, Message: fmt.Sprintf("the server answered %d", status)}, nil
 	}
-	return result{State: ubl.DeliveryDelivered, Status: status}, nil
+	return result{State: DeliveryDelivered, Status: status}, nil
 }
 
 // fill reads the entry as the maker, or says why there is nothing to tell.
-func (x *Webhooks) fill(ctx context.Context, p *Payload, who ubl.Identity, d ubl.WebhookDelivery) (why string, err error) {
+func (x *Webhooks) fill(ctx context.Context, p *Payload, who ubl.Identity, d Delivery) (why string, err error) {
 	room := ubl.RoomName(who.TenantID, d.RoomID)
 	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.Ask, room, ubl.ReadHistory{Who: who, Before: d.RoomSeq + 1, Limit: 1, Entries: true})
 	switch ubl.CodeOf(err) {
@@ -191,13 +192,13 @@ func (x *Webhooks) member(ctx context.Context, who ubl.Identity, user ubl.UserID
 
 // paused says in a person's words why a webhook was paused.
 var paused = map[string]string{
-	ubl.PausedByFailing: "for three days every delivery has failed",
-	ubl.PausedByBacklog: "too many deliveries wait",
-	ubl.PausedByGone:    "the other server wants no more (410)",
+	PausedByFailing: "for three days every delivery has failed",
+	PausedByBacklog: "too many deliveries wait",
+	PausedByGone:    "the other server wants no more (410)",
 }
 
 // remind has the maker be reminded, as they are of a message that they want to come back to.
-func (x *Webhooks) remind(ctx context.Context, a actors.Attempt, j job, w ubl.Webhook) error {
+func (x *Webhooks) remind(ctx context.Context, a actors.Attempt, j job, w Webhook) error {
 	id, err := ubl.NewRequestID(x.Random)
 	if err != nil {
 		return err
@@ -211,6 +212,6 @@ func (x *Webhooks) remind(ctx context.Context, a actors.Attempt, j job, w ubl.We
 }
 
 // list shows what a caller may see: their own, or all.
-func list(all []ubl.Webhook, who ubl.UserID, owner bool) *ubl.WebhookList {
-	return &ubl.WebhookList{Webhooks: slices.DeleteFunc(all, func(w ubl.Webhook) bool { return !owner && w.MadeBy != who })}
+func list(all []Webhook, who ubl.UserID, owner bool) *WebhookList {
+	return &WebhookList{Webhooks: slices.DeleteFunc(all, func(w Webhook) bool { return !owner && w.MadeBy != who })}
 }

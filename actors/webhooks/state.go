@@ -18,10 +18,10 @@ type State struct {
 
 // hook is a webhook with what its list doesn't show.
 type hook struct {
-	ubl.Webhook
-	Since      ubl.Time              `json:"since,omitzero"`       // when it was to tell again, after a pause
-	Secrets    []secret              `json:"secrets"`              // the newest first
-	Deliveries []ubl.WebhookDelivery `json:"deliveries,omitempty"` // the newest first
+	Webhook
+	Since      ubl.Time   `json:"since,omitzero"`       // when it was to tell again, after a pause
+	Secrets    []secret   `json:"secrets"`              // the newest first
+	Deliveries []Delivery `json:"deliveries,omitempty"` // the newest first
 }
 
 // secret is a key that signs, sealed by the node, until a time where it was replaced.
@@ -38,13 +38,13 @@ type event struct {
 	actors.Stamp
 	Salt ubl.Salt `json:"salt,omitzero"` // of the act's commitment, if it has one
 	// Webhook is what a maker sets, without what became of deliveries.
-	Webhook *ubl.Webhook `json:"webhook,omitempty"`
-	Secrets []secret     `json:"secrets,omitempty"` // all, where they have changed
-	Gone    bool         `json:"gone,omitempty"`
+	Webhook *Webhook `json:"webhook,omitempty"`
+	Secrets []secret `json:"secrets,omitempty"` // all, where they have changed
+	Gone    bool     `json:"gone,omitempty"`
 	// Delivery is of the webhook Of; Asked is one that the maker has sent, as it was then.
-	Of       string               `json:"of,omitempty"`
-	Delivery *ubl.WebhookDelivery `json:"delivery,omitempty"`
-	Asked    *ubl.WebhookDelivery `json:"asked,omitempty"`
+	Of       string    `json:"of,omitempty"`
+	Delivery *Delivery `json:"delivery,omitempty"`
+	Asked    *Delivery `json:"asked,omitempty"`
 }
 
 type plan = actors.Plan[event]
@@ -85,7 +85,7 @@ func (s *State) apply(e event) {
 
 // set takes over what a maker sets. A webhook that tells again begins without failures, and with
 // what happens from then on.
-func (s *State) set(w ubl.Webhook, secrets []secret, at ubl.Time) {
+func (s *State) set(w Webhook, secrets []secret, at ubl.Time) {
 	next := hook{Webhook: w, Secrets: secrets}
 	if was := s.find(w.WebhookID); was != nil {
 		next.Last, next.Waiting, next.Deliveries, next.Since = was.Last, was.Waiting, was.Deliveries, was.Since
@@ -103,27 +103,27 @@ func (s *State) set(w ubl.Webhook, secrets []secret, at ubl.Time) {
 }
 
 // with is the webhook with another state of a delivery.
-func (h *hook) with(d ubl.WebhookDelivery) hook {
+func (h *hook) with(d Delivery) hook {
 	next := *h
-	i := slices.IndexFunc(h.Deliveries, func(x ubl.WebhookDelivery) bool { return x.DeliveryID == d.DeliveryID })
+	i := slices.IndexFunc(h.Deliveries, func(x Delivery) bool { return x.DeliveryID == d.DeliveryID })
 	switch {
-	case i >= 0 && d.State != ubl.DeliveryWaiting:
+	case i >= 0 && d.State != DeliveryWaiting:
 		next.Deliveries = slices.Clone(h.Deliveries)
 		next.Deliveries[i] = d
-	case d.State == ubl.DeliveryWaiting:
+	case d.State == DeliveryWaiting:
 		rest := h.Deliveries
 		if i >= 0 { // it is sent again
 			rest = slices.Delete(slices.Clone(rest), i, i+1)
 		}
-		next.Deliveries = append([]ubl.WebhookDelivery{d}, rest[:min(len(rest), ubl.MaxDeliveries-1)]...)
+		next.Deliveries = append([]Delivery{d}, rest[:min(len(rest), maxDeliveries-1)]...)
 	}
 	switch d.State {
-	case ubl.DeliveryWaiting:
+	case DeliveryWaiting:
 		next.Waiting++
 		return next
-	case ubl.DeliveryDelivered:
+	case DeliveryDelivered:
 		next.Failures, next.FailingSince = 0, 0
-	case ubl.DeliveryFailed:
+	case DeliveryFailed:
 		next.Failures, next.FailingSince = h.Failures+1, cmp.Or(h.FailingSince, d.At)
 	}
 	next.Waiting--
@@ -132,7 +132,7 @@ func (h *hook) with(d ubl.WebhookDelivery) hook {
 }
 
 // shown is a webhook without what became of deliveries: what its maker has set.
-func (h *hook) shown() ubl.Webhook {
+func (h *hook) shown() Webhook {
 	w := h.Webhook
 	w.Last, w.FailingSince, w.Failures, w.Waiting = nil, 0, 0, 0
 	return w

@@ -11,18 +11,18 @@ import (
 )
 
 // Family registers the Webhooks actors over a reader. Sender reaches other servers; nil reaches none.
-func Family(read ubl.Reader, sender ubl.WebhookSender) actors.Family {
+func Family(read ubl.Reader, sender Sender) actors.Family {
 	kind := kind()
 	return actors.Family{
 		Name: "webhooks", Kind: kind, Follow: kind.Follow,
-		Owns: func(local string) bool { return local == ubl.WebhooksLocal },
+		Owns: func(local string) bool { return local == localName },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
 			return load(ctx, kind, read, sender, env)
 		},
 		Commands: []ubl.Command{
-			ubl.ListWebhooks{}, ubl.AddWebhook{}, ubl.UpdateWebhook{}, ubl.RemoveWebhook{}, ubl.RotateWebhook{}, ubl.TestWebhook{}, ubl.ListDeliveries{}, ubl.Redeliver{},
+			ListWebhooks{}, AddWebhook{}, UpdateWebhook{}, RemoveWebhook{}, RotateWebhook{}, TestWebhook{}, ListDeliveries{}, Redeliver{},
 		},
-		Answers: []any{(*ubl.WebhookList)(nil), (*ubl.Webhook)(nil), (*ubl.WebhookDelivery)(nil), (*ubl.DeliveryList)(nil)},
+		Answers: []any{(*WebhookList)(nil), (*Webhook)(nil), (*Delivery)(nil), (*DeliveryList)(nil)},
 		Numbers: runs(), Content: counted(), Offers: offers, Acts: acts,
 		Unplaced: true, // people's alone
 	}
@@ -37,13 +37,13 @@ func kind() *actors.Kind[State, event] {
 		Ended:    (*State).ended, Snapshot: snapshots(), Follow: follow(), Decide: (*State).decideEntry,
 		Rules: []actors.Rule[State, event]{
 			actors.On(didCreate, func(c *adding) []string {
-				return append(ubl.WebhookPatch{Events: &ubl.EntryTypeList{Types: c.Events}, Rooms: &ubl.RoomList{Rooms: c.Rooms}}.Told(), c.Name, c.URL)
+				return []string{Patch{Name: &c.Name, URL: &c.URL, Events: &EntryTypeList{c.Events}, Rooms: &RoomList{c.Rooms}}.Told()}
 			}, (*State).decideCreate),
-			actors.On(didUpdate, func(c updating) []string { return append(c.Patch.Told(), c.WebhookID) }, (*State).decideUpdate),
+			actors.On(didUpdate, func(c updating) []string { return []string{c.WebhookID, c.Patch.Told()} }, (*State).decideUpdate),
 			actors.On(didRemove, func(c removing) []string { return []string{c.WebhookID} }, (*State).decideRemove).Frees(),
 			actors.On(didRotate, func(c *rotating) []string { return []string{c.WebhookID} }, (*State).decideRotate),
-			actors.On(didTest, func(c ubl.TestWebhook) []string { return []string{c.WebhookID} }, (*State).decideTest),
-			actors.On(didRedeliver, func(c ubl.Redeliver) []string { return []string{c.WebhookID, c.DeliveryID} }, (*State).decideRedeliver),
+			actors.On(didTest, func(c TestWebhook) []string { return []string{c.WebhookID} }, (*State).decideTest),
+			actors.On(didRedeliver, func(c Redeliver) []string { return []string{c.WebhookID, c.DeliveryID} }, (*State).decideRedeliver),
 		},
 	}
 }
@@ -51,13 +51,13 @@ func kind() *actors.Kind[State, event] {
 // Webhooks is a tenant's actor.
 type Webhooks struct {
 	*actors.Entity[State, event]
-	sender ubl.WebhookSender
+	sender Sender
 	// tried is what came of attempts that are followed by others, by delivery, since the actor was
 	// loaded. Owned by the mailbox.
 	tried map[string]tried
 }
 
-func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, sender ubl.WebhookSender, env actors.Env) (*Webhooks, error) {
+func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, sender Sender, env actors.Env) (*Webhooks, error) {
 	x := &Webhooks{sender: sender, tried: map[string]tried{}}
 	var err error
 	x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: x.outcome, Send: x.send, Applied: x.applied})
@@ -66,7 +66,7 @@ func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader,
 
 // applied forgets attempts of what has ended.
 func (x *Webhooks) applied(e event, _ *actors.Append) {
-	if d := e.Delivery; d != nil && d.State != ubl.DeliveryWaiting {
+	if d := e.Delivery; d != nil && d.State != DeliveryWaiting {
 		delete(x.tried, d.DeliveryID)
 	}
 }
@@ -102,24 +102,24 @@ func errNoWebhooks() error {
 // Receive implements [actors.Actor].
 func (x *Webhooks) Receive(t *actors.Turn, cmd ubl.Command) {
 	switch c := cmd.(type) {
-	case ubl.ListWebhooks:
+	case ListWebhooks:
 		x.list(t, c)
-	case ubl.ListDeliveries:
+	case ListDeliveries:
 		x.deliveries(t, c)
 	case wanted:
 		t.Reply(x.State.target(c, t.Now()))
 	case attempted:
 		x.tried[c.delivery] = c.tried
 		t.Reply(nil)
-	case ubl.AddWebhook:
+	case AddWebhook:
 		x.add(t, c)
-	case ubl.UpdateWebhook:
+	case UpdateWebhook:
 		x.update(t, c)
-	case ubl.RemoveWebhook:
+	case RemoveWebhook:
 		x.remove(t, c)
-	case ubl.RotateWebhook:
+	case RotateWebhook:
 		x.rotate(t, c)
-	case ubl.TestWebhook, ubl.Redeliver:
+	case TestWebhook, Redeliver:
 		if x.sender == nil {
 			t.Fail(errNoWebhooks())
 			return
@@ -132,12 +132,12 @@ func (x *Webhooks) Receive(t *actors.Turn, cmd ubl.Command) {
 	}
 }
 
-func (x *Webhooks) list(t *actors.Turn, c ubl.ListWebhooks) {
+func (x *Webhooks) list(t *actors.Turn, c ListWebhooks) {
 	if err := x.State.stands(c.Who); err != nil {
 		t.Fail(err)
 		return
 	}
-	all := []ubl.Webhook{}
+	all := []Webhook{}
 	for _, h := range x.State.Hooks {
 		all = append(all, h.Webhook)
 	}
@@ -148,7 +148,7 @@ func (x *Webhooks) list(t *actors.Turn, c ubl.ListWebhooks) {
 	})
 }
 
-func (x *Webhooks) deliveries(t *actors.Turn, c ubl.ListDeliveries) {
+func (x *Webhooks) deliveries(t *actors.Turn, c ListDeliveries) {
 	h := x.State.find(c.WebhookID)
 	err := x.State.stands(c.Who)
 	if err == nil && h == nil {
@@ -158,7 +158,7 @@ func (x *Webhooks) deliveries(t *actors.Turn, c ubl.ListDeliveries) {
 		t.Fail(err)
 		return
 	}
-	all := &ubl.DeliveryList{Deliveries: append([]ubl.WebhookDelivery{}, h.Deliveries...)}
+	all := &DeliveryList{Deliveries: append([]Delivery{}, h.Deliveries...)}
 	for i, d := range all.Deliveries {
 		if last, ok := x.tried[d.DeliveryID]; ok {
 			d.Status, d.Attempts, d.Message = last.status, last.tries, last.message
@@ -185,7 +185,7 @@ func (x *Webhooks) owns(ctx context.Context, who ubl.Identity) (bool, error) {
 }
 
 // add looks first whether somebody may tell of these rooms.
-func (x *Webhooks) add(t *actors.Turn, c ubl.AddWebhook) {
+func (x *Webhooks) add(t *actors.Turn, c AddWebhook) {
 	adds := &adding{AddWebhook: c}
 	if x.Knows(t, adds) {
 		x.Change(t, adds)
@@ -214,7 +214,7 @@ func (x *Webhooks) add(t *actors.Turn, c ubl.AddWebhook) {
 	})
 }
 
-func (x *Webhooks) update(t *actors.Turn, c ubl.UpdateWebhook) {
+func (x *Webhooks) update(t *actors.Turn, c UpdateWebhook) {
 	if x.Knows(t, updating{c}) {
 		x.Change(t, updating{c})
 		return
@@ -242,7 +242,7 @@ func (x *Webhooks) update(t *actors.Turn, c ubl.UpdateWebhook) {
 	})
 }
 
-func (x *Webhooks) remove(t *actors.Turn, c ubl.RemoveWebhook) {
+func (x *Webhooks) remove(t *actors.Turn, c RemoveWebhook) {
 	removes := removing{RemoveWebhook: c}
 	h := x.State.find(c.WebhookID)
 	if h == nil || h.MadeBy == c.Who.UserID || x.Knows(t, removes) || c.Who.IsService {
@@ -260,7 +260,7 @@ func (x *Webhooks) remove(t *actors.Turn, c ubl.RemoveWebhook) {
 	})
 }
 
-func (x *Webhooks) rotate(t *actors.Turn, c ubl.RotateWebhook) {
+func (x *Webhooks) rotate(t *actors.Turn, c RotateWebhook) {
 	rotates := &rotating{RotateWebhook: c}
 	if !x.Knows(t, rotates) {
 		_, err := x.State.of(c.Who, c.WebhookID)
@@ -291,7 +291,7 @@ func (x *Webhooks) mayTell(ctx context.Context, who ubl.Identity, rooms []ubl.Ro
 	}
 	return x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		for i, room := range rooms {
-			if i == ubl.MaxWebhookRooms { // which the decision refuses
+			if i == maxRooms { // which the decision refuses
 				return nil
 			}
 			role, err := roleIn(snap, who.UserID, room)

@@ -15,6 +15,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/families"
+	"ubl/actors/webhooks"
 	"ubl/blobs"
 	"ubl/blobs/bucket"
 	"ubl/cluster"
@@ -82,7 +83,7 @@ type node struct {
 	// push reaches browsers; nil for none.
 	push ubl.Pusher
 	// hooks reaches the servers that webhooks tell; nil for none.
-	hooks ubl.WebhookSender
+	hooks webhooks.Sender
 	// servers asks tools' servers, once the node has its portal.
 	servers lateSyncer
 }

@@ -11,6 +11,7 @@ import (
 	_ "time/tzdata" // quiet hours are by the clock of a person's zone, wherever the program runs
 
 	"ubl"
+	"ubl/actors/webhooks"
 	"ubl/portal"
 	"ubl/push"
 	"ubl/webhook"
@@ -52,7 +53,7 @@ func (n *node) pusher(r *reach) ubl.Pusher {
 func (n *node) ways(r *reach) *guardedWays { return &guardedWays{networks: r.networks, log: n.log} }
 
 // webhooks reaches the servers that webhooks tell, for a node that serves; nil for any other.
-func (n *node) webhooks(r *reach) ubl.WebhookSender {
+func (n *node) webhooks(r *reach) webhooks.Sender {
 	if r == nil {
 		return nil
 	}

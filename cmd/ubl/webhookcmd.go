@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"ubl"
+	"ubl/actors/webhooks"
 )
 
 // webhookCmd has other servers told of what happens in rooms.
@@ -35,7 +36,7 @@ type webhookListCmd struct {
 
 // Run lists them, with --json as the server answers it.
 func (c *webhookListCmd) Run(ctx context.Context, p *program) error {
-	return tabled(ctx, p, &c.remote, c.format, webhooksPath, "your webhooks", func(table *tabwriter.Writer, list *ubl.WebhookList) {
+	return tabled(ctx, p, &c.remote, c.format, webhooksPath, "your webhooks", func(table *tabwriter.Writer, list *webhooks.WebhookList) {
 		for _, w := range list.Webhooks {
 			fmt.Fprintln(table, cells(w.WebhookID, w.Name, w.URL, webhookState(&w)))
 		}
@@ -43,7 +44,7 @@ func (c *webhookListCmd) Run(ctx context.Context, p *program) error {
 }
 
 // webhookState says how a webhook fares.
-func webhookState(w *ubl.Webhook) string {
+func webhookState(w *webhooks.Webhook) string {
 	switch {
 	case w.Paused != nil:
 		return "paused: " + w.Paused.Reason
@@ -117,13 +118,13 @@ func (c *webhookAddCmd) Run(ctx context.Context, p *program) error {
 	if err := c.into(body); err != nil {
 		return err
 	}
-	return changed(ctx, p, &c.remote, c.format, "POST", webhooksPath, body, func(w *ubl.Webhook) string {
+	return changed(ctx, p, &c.remote, c.format, "POST", webhooksPath, body, func(w *webhooks.Webhook) string {
 		return fmt.Sprintf("%s tells of %s. Its secret, shown this once:\n%s", w.WebhookID, events(w), w.Secret)
 	})
 }
 
 // events are what a webhook tells of, for people.
-func events(w *ubl.Webhook) string {
+func events(w *webhooks.Webhook) string {
 	list := make([]string, len(w.Events))
 	for i, e := range w.Events {
 		list[i] = string(e)
@@ -167,7 +168,7 @@ func (c *webhookChangeCmd) Run(ctx context.Context, p *program) error {
 	if len(body) == 0 {
 		return usagef("say what to change: --name, --to, --event, --room, --pause or --resume")
 	}
-	return changed(ctx, p, &c.remote, c.format, "PATCH", webhookPath(c.ID), body, func(w *ubl.Webhook) string {
+	return changed(ctx, p, &c.remote, c.format, "PATCH", webhookPath(c.ID), body, func(w *webhooks.Webhook) string {
 		if w.Paused != nil {
 			return w.WebhookID + " is paused."
 		}
@@ -183,7 +184,7 @@ type webhookRotateCmd struct {
 
 // Run replaces the secret.
 func (c *webhookRotateCmd) Run(ctx context.Context, p *program) error {
-	return changed(ctx, p, &c.remote, c.format, "POST", webhookPath(c.ID)+"/rotate", nil, func(w *ubl.Webhook) string {
+	return changed(ctx, p, &c.remote, c.format, "POST", webhookPath(c.ID)+"/rotate", nil, func(w *webhooks.Webhook) string {
 		return fmt.Sprintf("The secret before signs until %s, too. The new one, shown this once:\n%s", local(w.OldSecretUntil), w.Secret)
 	})
 }
@@ -196,7 +197,7 @@ type webhookTestCmd struct {
 
 // Run tries it.
 func (c *webhookTestCmd) Run(ctx context.Context, p *program) error {
-	return changed(ctx, p, &c.remote, c.format, "POST", webhookPath(c.ID)+"/test", nil, func(d *ubl.WebhookDelivery) string {
+	return changed(ctx, p, &c.remote, c.format, "POST", webhookPath(c.ID)+"/test", nil, func(d *webhooks.Delivery) string {
 		return fmt.Sprintf("%s is under way: \"ubl webhook deliveries %s\" says what came of it.", d.DeliveryID, c.ID)
 	})
 }
@@ -209,7 +210,7 @@ type webhookDeliveriesCmd struct {
 
 // Run lists them, with --json as the server answers it.
 func (c *webhookDeliveriesCmd) Run(ctx context.Context, p *program) error {
-	return tabled(ctx, p, &c.remote, c.format, webhookPath(c.ID)+"/deliveries", "its deliveries", func(table *tabwriter.Writer, list *ubl.DeliveryList) {
+	return tabled(ctx, p, &c.remote, c.format, webhookPath(c.ID)+"/deliveries", "its deliveries", func(table *tabwriter.Writer, list *webhooks.DeliveryList) {
 		for _, d := range list.Deliveries {
 			place := string(d.RoomID)
 			if d.RoomSeq > 0 {
@@ -237,7 +238,7 @@ type webhookRedeliverCmd struct {
 
 // Run posts it again.
 func (c *webhookRedeliverCmd) Run(ctx context.Context, p *program) error {
-	return changed(ctx, p, &c.remote, c.format, "POST", webhookPath(c.ID)+"/deliveries/"+url.PathEscape(c.Delivery), nil, func(d *ubl.WebhookDelivery) string {
+	return changed(ctx, p, &c.remote, c.format, "POST", webhookPath(c.ID)+"/deliveries/"+url.PathEscape(c.Delivery), nil, func(d *webhooks.Delivery) string {
 		return d.DeliveryID + " is sent again."
 	})
 }
@@ -250,7 +251,7 @@ type webhookRmCmd struct {
 
 // Run removes it.
 func (c *webhookRmCmd) Run(ctx context.Context, p *program) error {
-	return changed(ctx, p, &c.remote, c.format, "DELETE", webhookPath(c.ID), nil, func(w *ubl.Webhook) string {
+	return changed(ctx, p, &c.remote, c.format, "DELETE", webhookPath(c.ID), nil, func(w *webhooks.Webhook) string {
 		return w.WebhookID + " is removed."
 	})
 }

@@ -14,6 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"ubl"
+	"ubl/actors/webhooks"
 	"ubl/portal"
 	"ubl/test/harness"
 	"ubl/test/poll"
@@ -57,15 +58,15 @@ func openHooked(t *testing.T, o harness.Options) *hooked {
 	w.House = harness.Open(t, o)
 	w.Enter(w.ana)
 	w.Enter(w.bob)
-	w.at = ubl.WebhooksName(w.ana.TenantID)
+	w.at = webhooks.ActorName(w.ana.TenantID)
 	return w
 }
 
 // add makes a webhook, a second after all that was.
-func (w *hooked) add() *ubl.Webhook {
+func (w *hooked) add() *webhooks.Webhook {
 	w.t.Helper()
 	w.Clock.Add(time.Second)
-	return harness.Must[*ubl.Webhook](w.House, w.at, ubl.AddWebhook{
+	return harness.Must[*webhooks.Webhook](w.House, w.at, webhooks.AddWebhook{
 		Request: w.Request(w.ana), Name: "Build", URL: w.server.URL, Rooms: []ubl.RoomID{ubl.GeneralRoom},
 	})
 }
@@ -88,11 +89,11 @@ func (w *hooked) all() []post {
 }
 
 // ended waits until the newest delivery has come to a state.
-func (w *hooked) ended(id string, state ubl.DeliveryState) (d ubl.WebhookDelivery) {
+func (w *hooked) ended(id string, state webhooks.DeliveryState) (d webhooks.Delivery) {
 	w.t.Helper()
 	poll.Until(w.t, "a delivery is "+string(state), func() bool {
 		w.Alarms()
-		list := harness.Must[*ubl.DeliveryList](w.House, w.at, ubl.ListDeliveries{Who: w.ana, WebhookID: id})
+		list := harness.Must[*webhooks.DeliveryList](w.House, w.at, webhooks.ListDeliveries{Who: w.ana, WebhookID: id})
 		if len(list.Deliveries) > 0 {
 			d = list.Deliveries[0]
 		}
@@ -108,7 +109,7 @@ func TestWebhookTells(t *testing.T) {
 	w.say("before")
 	hook := w.add()
 	w.say("the build is green")
-	d := w.ended(hook.WebhookID, ubl.DeliveryDelivered)
+	d := w.ended(hook.WebhookID, webhooks.DeliveryDelivered)
 	posts := w.all()
 	if len(posts) != 1 || d.Attempts != 1 || d.Status != http.StatusNoContent {
 		t.Fatalf("%d posts, %+v", len(posts), d)
@@ -141,14 +142,14 @@ func TestWebhookTriesAgain(t *testing.T) {
 		return len(w.all()) >= 2
 	})
 	w.answer(http.StatusOK)
-	var d ubl.WebhookDelivery
+	var d webhooks.Delivery
 	poll.Until(t, "it is taken", func() bool {
 		w.Clock.Add(time.Minute)
 		w.Alarms()
-		d = harness.Must[*ubl.DeliveryList](w.House, w.at, ubl.ListDeliveries{Who: w.ana, WebhookID: hook.WebhookID}).Deliveries[0]
-		return d.State == ubl.DeliveryDelivered
+		d = harness.Must[*webhooks.DeliveryList](w.House, w.at, webhooks.ListDeliveries{Who: w.ana, WebhookID: hook.WebhookID}).Deliveries[0]
+		return d.State == webhooks.DeliveryDelivered
 	})
-	harness.Must[*ubl.WebhookDelivery](w.House, w.at, ubl.Redeliver{Request: w.Request(w.ana), WebhookID: hook.WebhookID, DeliveryID: d.DeliveryID})
+	harness.Must[*webhooks.Delivery](w.House, w.at, webhooks.Redeliver{Request: w.Request(w.ana), WebhookID: hook.WebhookID, DeliveryID: d.DeliveryID})
 	before := len(w.all())
 	poll.Until(t, "it is sent again", func() bool { w.Alarms(); return len(w.all()) > before })
 	for i, p := range w.all() {
@@ -164,20 +165,20 @@ func TestWebhookGone(t *testing.T) {
 	hook := w.add()
 	w.answer(http.StatusGone)
 	w.say("one")
-	if d := w.ended(hook.WebhookID, ubl.DeliveryFailed); d.Attempts != 1 {
+	if d := w.ended(hook.WebhookID, webhooks.DeliveryFailed); d.Attempts != 1 {
 		t.Errorf("it ended %+v", d)
 	}
-	list := harness.Must[*ubl.WebhookList](w.House, w.at, ubl.ListWebhooks{Who: w.ana})
-	if len(list.Webhooks) != 1 || list.Webhooks[0].Paused == nil || list.Webhooks[0].Paused.Reason != ubl.PausedByGone || list.Webhooks[0].Secret != "" {
+	list := harness.Must[*webhooks.WebhookList](w.House, w.at, webhooks.ListWebhooks{Who: w.ana})
+	if len(list.Webhooks) != 1 || list.Webhooks[0].Paused == nil || list.Webhooks[0].Paused.Reason != webhooks.PausedByGone || list.Webhooks[0].Secret != "" {
 		t.Errorf("it is %+v", list.Webhooks)
 	}
 	w.answer(http.StatusOK)
 	w.say("two")
 	w.Clock.Add(time.Second)
 	yes := false
-	harness.Must[*ubl.Webhook](w.House, w.at, ubl.UpdateWebhook{Request: w.Request(w.ana), WebhookID: hook.WebhookID, Patch: ubl.WebhookPatch{Paused: &yes}})
+	harness.Must[*webhooks.Webhook](w.House, w.at, webhooks.UpdateWebhook{Request: w.Request(w.ana), WebhookID: hook.WebhookID, Patch: webhooks.Patch{Paused: &yes}})
 	w.say("three")
-	w.ended(hook.WebhookID, ubl.DeliveryDelivered)
+	w.ended(hook.WebhookID, webhooks.DeliveryDelivered)
 	var texts []string
 	for _, p := range w.all() {
 		var body struct {
@@ -208,18 +209,18 @@ func TestWebhooksAreTheirMakers(t *testing.T) {
 	w.Enter(eve)
 	for _, who := range []ubl.Identity{w.bob, eve} {
 		for _, cmd := range []ubl.Command{
-			ubl.RotateWebhook{Request: w.Request(who), WebhookID: hook.WebhookID},
-			ubl.TestWebhook{Request: w.Request(who), WebhookID: hook.WebhookID},
-			ubl.RemoveWebhook{Request: w.Request(who), WebhookID: hook.WebhookID},
-			ubl.ListDeliveries{Who: who, WebhookID: hook.WebhookID},
-			ubl.AddWebhook{Request: w.Request(who), Name: "x", URL: w.server.URL, Rooms: []ubl.RoomID{ubl.GeneralRoom}},
+			webhooks.RotateWebhook{Request: w.Request(who), WebhookID: hook.WebhookID},
+			webhooks.TestWebhook{Request: w.Request(who), WebhookID: hook.WebhookID},
+			webhooks.RemoveWebhook{Request: w.Request(who), WebhookID: hook.WebhookID},
+			webhooks.ListDeliveries{Who: who, WebhookID: hook.WebhookID},
+			webhooks.AddWebhook{Request: w.Request(who), Name: "x", URL: w.server.URL, Rooms: []ubl.RoomID{ubl.GeneralRoom}},
 		} {
 			if _, err := w.Ask(t.Context(), w.at, cmd); ubl.CodeOf(err) != ubl.CodeForbidden && ubl.CodeOf(err) != ubl.CodeNotFound {
 				t.Errorf("%s asks %T: %v", who.Email, cmd, err)
 			}
 		}
 	}
-	if list := harness.Must[*ubl.WebhookList](w.House, ubl.WebhooksName(eve.TenantID), ubl.ListWebhooks{Who: eve}); len(list.Webhooks) > 0 {
+	if list := harness.Must[*webhooks.WebhookList](w.House, webhooks.ActorName(eve.TenantID), webhooks.ListWebhooks{Who: eve}); len(list.Webhooks) > 0 {
 		t.Errorf("another tenant sees %+v", list.Webhooks)
 	}
 	if len(w.all()) > 0 {

@@ -18,6 +18,7 @@ import (
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/families"
+	"ubl/actors/webhooks"
 	"ubl/panics"
 	"ubl/search"
 	"ubl/storage"
@@ -87,7 +88,7 @@ type Options struct {
 	// Push reaches browsers; nil reaches none.
 	Push ubl.Pusher
 	// Webhooks reaches the servers that webhooks tell; nil reaches none.
-	Webhooks ubl.WebhookSender
+	Webhooks webhooks.Sender
 	// Servers asks tools' servers; nil asks none.
 	Servers ubl.Syncer
 	// Now is the time of the house instead of its Clock, where that must go on.
