@@ -1,37 +1,18 @@
 package webhooks_test
 
 import (
-	"context"
 	"net/http"
-	"sync/atomic"
 	"testing"
 
 	"ubl"
 	"ubl/actors/webhooks"
 	"ubl/test/harness"
-	"ubl/webhook"
 )
-
-// sender answers every post with a status, and seals nothing.
-type sender struct{ status atomic.Int64 }
-
-func answering(status int64) *sender {
-	s := &sender{}
-	s.status.Store(status)
-	return s
-}
-
-func (*sender) NewSecret(ubl.Name) ([]byte, error)               { return []byte("whsec_AAAA"), nil }
-func (*sender) Reveal(_ ubl.Name, sealed []byte) (string, error) { return string(sealed), nil }
-func (*sender) Check(string) error                               { return nil }
-func (s *sender) Deliver(context.Context, ubl.Name, string, [][]byte, webhook.Message) (int, error) {
-	return int(s.status.Load()), nil
-}
 
 // TestAnsweredAgain: each command of the family's table is answered from memory as a retry is,
 // while the actor is in memory and after it was loaded.
 func TestAnsweredAgain(t *testing.T) {
-	h := harness.Open(t, harness.Options{Webhooks: answering(http.StatusOK)})
+	h := harness.Open(t, harness.Options{Webhooks: harness.Answering(http.StatusOK)})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
 	at := webhooks.ActorName(ana.TenantID)

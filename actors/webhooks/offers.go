@@ -7,7 +7,7 @@ import (
 
 // What the operations take.
 type (
-	nothing struct{}
+	listInput struct{}
 
 	createInput struct {
 		Name   string          `json:"name" minLength:"1" maxLength:"100" example:"Build server"`
@@ -36,10 +36,10 @@ func at(req ubl.Request) ubl.Name { return ActorName(req.Who.TenantID) }
 
 // offers are the operations over REST and MCP.
 var offers = []offer.Operation{
-	offer.Of[nothing, WebhookList](offer.Operation{
+	offer.Of[listInput, WebhookList](offer.Operation{
 		Method: "GET", Path: "/webhooks", Tool: "webhook.list", Summary: "List webhooks, and how their deliveries fare",
 		More: "Lists your webhooks: where they post, of what, whether they are paused or failing, and the newest delivery. Owners of the organisation see those of all. For single deliveries use webhook.deliveries. For people alone.",
-	}, func(req ubl.Request, _ nothing) (ubl.Name, ubl.Command) {
+	}, func(req ubl.Request, _ listInput) (ubl.Name, ubl.Command) {
 		return at(req), ListWebhooks{Who: req.Who}
 	}),
 	offer.Of[createInput, Webhook](offer.Operation{

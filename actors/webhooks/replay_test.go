@@ -19,7 +19,7 @@ import (
 // webhooks loaded from what is stored know exactly what the live ones know, and so do those made of
 // a snapshot.
 func TestStateIsDerived(t *testing.T) {
-	server := answering(http.StatusOK)
+	server := harness.Answering(http.StatusOK)
 	h := harness.OpenLive(t, "webhooks", func(local string) bool { return local == webhooks.LocalName }, webhooks.Watch(server))
 	filled := harness.Filled{}
 	n := 0
@@ -29,7 +29,7 @@ func TestStateIsDerived(t *testing.T) {
 		h.Enter(ana)
 		h.Enter(bob)
 		at := webhooks.ActorName(ana.TenantID)
-		server.status.Store(http.StatusOK)
+		server.Status.Store(http.StatusOK)
 		ask := func(cmd ubl.Command) any {
 			answer, _ := h.Ask(context.Background(), at, cmd)
 			return answer
@@ -73,7 +73,7 @@ func TestStateIsDerived(t *testing.T) {
 				_, _ = h.Ask(context.Background(), ubl.RoomName(ana.TenantID, ubl.GeneralRoom), ubl.SendMessage{Request: h.Request(bob), Text: "x"})
 			},
 			"server": func(rt *rapid.T) {
-				server.status.Store(rapid.SampledFrom([]int64{http.StatusOK, http.StatusInternalServerError, http.StatusGone}).Draw(rt, "status"))
+				server.Status.Store(rapid.SampledFrom([]int64{http.StatusOK, http.StatusInternalServerError, http.StatusGone}).Draw(rt, "status"))
 			},
 			"time": func(rt *rapid.T) {
 				h.Clock.Add(time.Duration(rapid.SampledFrom([]int{1, 60, 1500}).Draw(rt, "minutes")) * time.Minute)
