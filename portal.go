@@ -69,7 +69,7 @@ const (
 // reservedServers are the first words of our own tools' names: a server of such
 // an id could pass its tools off as ours.
 var reservedServers = []string{
-	OwnServer, ModelServer, "cluster", "document", "event", "identity", "ledger", "member", "person", "receipt", "search", "user", "workspace",
+	OwnServer, ModelServer, "cluster", "document", "event", "identity", "ledger", "member", "person", "receipt", "search", "user", "webhook", "workspace",
 }
 
 // ServerSet begins the long form of the name of a server's set of tools, for a server whose id is

@@ -2,14 +2,13 @@ package actors_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
 
 	"ubl"
 	"ubl/test/harness"
-	"ubl/transport/api"
-	"ubl/transport/envelope"
 )
 
 // maker is an operation that makes something, and what it takes. TestMakersLeaveATrace names each
@@ -37,14 +36,14 @@ type is func(any) bool
 func hashed(v any) bool { text, _ := v.(string); return strings.Contains(text, ":") }
 
 // drawn are the operations whose secrets are drawn by what the program is made of
-// (transport/auth tests what they leave).
-var drawn = map[string]bool{"tenant.invitation.create": true, "token.create": true}
+// (transport/auth, and the tests of notifications, test what they leave).
+var drawn = map[string]bool{"person.key.create": true, "tenant.invitation.create": true, "token.create": true}
 
 // TestMakersLeaveATrace: each argument of an operation that makes something is in the act's receipt
 // and in the answer, or it is said here why not. One alone is set at a time, besides those without
 // which there is none.
 func TestMakersLeaveATrace(t *testing.T) {
-	h := harness.Open(t, harness.Options{})
+	h := harness.Open(t, harness.Options{Webhooks: harness.Answering(http.StatusOK)})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
 	operate := operating(h, ana)
@@ -72,13 +71,19 @@ func TestMakersLeaveATrace(t *testing.T) {
 			"ends_at":   {value: "2026-02-01T12:00:00.000Z", act: "body_hash", told: is(hashed), answer: "entry.body.json.ends_at"},
 			"thread":    {untold: "a thread is of a message, which TestThreads has"},
 		}},
+		"webhook.create": {base: map[string]any{"name": "Build", "url": "https://hooks.example/1"}, takes: map[string]trace{
+			"name":   {value: "Audit", act: "content_hash", told: is(hashed), answer: "name"},
+			"url":    {value: "https://hooks.example/2", act: "content_hash", told: is(hashed), answer: "url"},
+			"events": {value: []any{"edit", "pin"}, act: "content_hash", told: is(hashed), answer: "events"},
+			"rooms":  {value: []any{"r:general"}, act: "content_hash", told: is(hashed), answer: "rooms"},
+		}},
 		"office.document.create": {base: map[string]any{"title": "A", "content": "b", "workspace_id": "w:general"}, takes: map[string]trace{
 			"title":        {value: "Prices", act: "title_hash", told: is(hashed), answer: "document.title"},
 			"content":      {value: "# 1", act: "content_hash", told: is(hashed), answer: "document.content"},
 			"workspace_id": {value: "w:general", act: "workspace_id", answer: "document.workspace_id"},
 		}},
 	}
-	for _, act := range api.New(api.Options{Asker: envelope.Entering(h.Runtime), Now: h.Clock.Now, Version: "test"}).Acts() {
+	for _, act := range operations(h) {
 		if _, ok := makers[act.Name]; !ok && strings.HasSuffix(act.Name, ".create") && !drawn[act.Name] {
 			t.Errorf("%s: say in this test what it takes", act.Name)
 		}
@@ -139,7 +144,7 @@ func (x trace) check(t *testing.T, where, place string, want any, in map[string]
 // arguments are those that an operation takes, but for the caller's key.
 func arguments(t *testing.T, h *harness.House, tool string) (names []string) {
 	t.Helper()
-	for _, act := range api.New(api.Options{Asker: envelope.Entering(h.Runtime), Now: h.Clock.Now, Version: "test"}).Acts() {
+	for _, act := range operations(h) {
 		if act.Name != tool {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/schemas"
 	"ubl/test/harness"
 	"ubl/transport/api"
@@ -149,10 +150,15 @@ func (s settings) describes(t *testing.T, field string) {
 	}
 }
 
+// operations are all of the program, over a house.
+func operations(h *harness.House) []envelope.Act {
+	return api.New(api.Options{Asker: envelope.Entering(h.Runtime), Now: h.Clock.Now, Version: "test", Offers: families.All.Offers()}).Acts()
+}
+
 // operating has somebody do operations as tools, which is the same as over REST, and gives
 // their answers.
 func operating(h *harness.House, who ubl.Identity) func(t *testing.T, tool string, args map[string]any) map[string]any {
-	acts := api.New(api.Options{Asker: envelope.Entering(h.Runtime), Now: h.Clock.Now, Version: "test"}).Acts()
+	acts := operations(h)
 	caller := &envelope.Caller{Identity: who}
 	caller.Let(ubl.RoleOwner)
 	return func(t *testing.T, tool string, args map[string]any) map[string]any {

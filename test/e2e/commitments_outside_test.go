@@ -93,6 +93,10 @@ func (w *committing) byThemselves() {
 		time.Now().Add(time.Hour).UTC().Format(time.RFC3339))), "scheduled_id")
 	w.ask("PATCH", "/api/me/scheduled/"+scheduled, `{"text":"The pin is 4713"}`)
 	w.ask("DELETE", "/api/me/scheduled/"+scheduled, "")
+	hook := "/api/webhooks/" + w.id(w.ask("POST", "/api/webhooks", `{"name":"Build","url":"https://hooks.invalid/1","rooms":["r:general"]}`), "webhook_id")
+	w.ask("PATCH", hook, `{"paused":true,"events":["pin"]}`)
+	w.ask("POST", hook+"/rotate", "")
+	w.ask("DELETE", hook, "")
 	w.ask("DELETE", "/api/me/devices/"+device, "")
 	w.ask("DELETE", "/api/me/reminders/"+reminder, "")
 }

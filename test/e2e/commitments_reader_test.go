@@ -81,7 +81,7 @@ func (r *reader) reads(answer string) {
 		r.opens(text1(o["client_salt"]), []byte(text1(o["client"])))
 	case o["server_id"] != nil:
 		r.server(salt, o)
-	case o["device_id"] != nil, o["reminder_id"] != nil, o["scheduled_id"] != nil:
+	case o["device_id"] != nil, o["reminder_id"] != nil, o["scheduled_id"] != nil, o["webhook_id"] != nil && o["salt"] != nil:
 		r.record(salt, o)
 	}
 	if o["imported_from"] != nil {
@@ -89,12 +89,13 @@ func (r *reader) reads(answer string) {
 	}
 }
 
-// record is one of a person's own: all of it, but for the salt and what every answer has.
+// record is one of a person's own: all of it, but for the salt, a webhook's secret, and what every
+// answer has.
 func (r *reader) record(salt string, o object) {
 	r.t.Helper()
 	rest := maps.Clone(o)
 	maps.DeleteFunc(rest, func(name string, _ json.RawMessage) bool {
-		return name == "salt" || name == "request_id" || name == "server_time"
+		return name == "salt" || name == "secret" || name == "request_id" || name == "server_time"
 	})
 	r.opensJSON(salt, rest)
 }

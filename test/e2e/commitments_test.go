@@ -93,6 +93,10 @@ token.create               client_hash       absent
 token.create               mandate_hash      opened
 token.mandate              client_hash       absent
 token.mandate              mandate_hash      opened
+webhook.create             content_hash      opened
+webhook.remove             content_hash      opened
+webhook.rotate             content_hash      opened
+webhook.update             content_hash      opened
 `
 
 // TestCommitmentsOpen: who does each act that has a commitment, by REST and MCP, and reads what they
