@@ -227,3 +227,24 @@ func TestWebhooksAreTheirMakers(t *testing.T) {
 		t.Error("something was told")
 	}
 }
+
+// TestWebhookWithoutMaker: of somebody who is no member any more nothing is told, and their webhook
+// is paused. An owner sees it, and removes it.
+func TestWebhookWithoutMaker(t *testing.T) {
+	w := openHooked(t, harness.Options{})
+	hook, at := w.add(), ubl.TenantName(w.ana.TenantID)
+	harness.Must[*ubl.Member](w.House, at, ubl.SetTenantMember{Request: w.Request(w.ana), UserID: w.bob.UserID, Role: ubl.RoleOwner})
+	harness.Must[*ubl.Member](w.House, at, ubl.RemoveTenantMember{Request: w.Request(w.bob), UserID: w.ana.UserID})
+	w.say("one")
+	var list *webhooks.WebhookList
+	poll.Until(t, "it is paused", func() bool {
+		w.Alarms()
+		list = harness.Must[*webhooks.WebhookList](w.House, w.at, webhooks.ListWebhooks{Who: w.bob})
+		return len(list.Webhooks) == 1 && list.Webhooks[0].Paused != nil
+	})
+	if got := list.Webhooks[0].Paused.Reason; got != webhooks.PausedByLeaving || len(w.all()) > 0 {
+		t.Errorf("it is paused by %q, and %d posts were made", got, len(w.all()))
+	}
+	harness.Must[*webhooks.Webhook](w.House, w.at, webhooks.RemoveWebhook{Request: w.Request(w.bob), WebhookID: hook.WebhookID})
+	w.VerifyLedger(w.ana.TenantID)
+}
