@@ -21,12 +21,14 @@ type Live[A actors.Actor] struct {
 	actors map[ubl.Name]A // guarded by mu
 }
 
-// OpenLive starts a house in which the family that owns the names opens its actors so.
+// OpenLive starts a house in which the family that owns the names opens its actors so. It has no
+// indexes: the states of actors are looked at.
 func OpenLive[A actors.Actor](t testing.TB, name string, owns func(local string) bool, open func(context.Context, ubl.Reader, actors.Env) (A, error)) *Live[A] {
 	l := &Live[A]{open: open, actors: make(map[ubl.Name]A)}
 	l.House = Open(t, Options{
-		Families: []actors.Family{{Name: name, Owns: owns, Open: l.live}},
-		Wrap:     func(s ubl.Store) ubl.Store { l.read = s; return s },
+		Families:   []actors.Family{{Name: name, Owns: owns, Open: l.live}},
+		Wrap:       func(s ubl.Store) ubl.Store { l.read = s; return s },
+		Unsearched: true,
 	})
 	return l
 }
