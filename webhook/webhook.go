@@ -10,8 +10,8 @@
 //
 // The other server is somebody else's. It is dialled behind the portal's guard of addresses, so that
 // no webhook leads inside where the operator hasn't allowed it, and no redirect is followed. It has ten
-// seconds, and four posts of the node at a time: one that is slow is refused more with overloaded, while
-// others are asked. Of its answer only the status counts.
+// seconds, and four posts of a tenant at a time. Others wait for these, and where a place isn't free in
+// five seconds the post is refused with overloaded. Of its answer only the status counts.
 package webhook
 
 import (
@@ -52,12 +52,18 @@ type Options struct {
 type Sender struct {
 	o Options
 
-	mu    sync.Mutex
-	hosts map[string]int // posts under way, by host
+	mu     sync.Mutex
+	places map[string]*place // guarded by mu; by tenant and host
+}
+
+// place is a server of a tenant's.
+type place struct {
+	busy chan struct{} // has one for each post under way
+	used int           // how many hold it or wait for it
 }
 
 // New makes one.
-func New(o Options) *Sender { return &Sender{o: o, hosts: map[string]int{}} }
+func New(o Options) *Sender { return &Sender{o: o, places: map[string]*place{}} }
 
 // MaxURL is how long an address may be, in bytes.
 const MaxURL = 2048
@@ -71,8 +77,10 @@ type Message struct {
 
 const (
 	timeout = 10 * time.Second
-	// perHost is how many posts a server has at a time, of a node.
-	perHost = 4
+	// perHost is how many posts a server has at a time, of a tenant at a node, and patience how long
+	// another one waits.
+	perHost  = 4
+	patience = 5 * time.Second
 	// maxAnswer is how much of an answer is read, so that its connection can be used again.
 	maxAnswer = 16 << 10
 	// secretBytes is within the 24 to 64 that the standard asks for, prefix what its secrets begin with.
@@ -123,18 +131,24 @@ func wrong(what string) error {
 }
 
 // Deliver posts a message, signed with each of the secrets, and answers the status that the other
-// server gave. Unavailable and overloaded say that there was none. No error says the address, which may have a secret.
+// server gave. Unavailable says that there was none, overloaded that nothing was posted. No error says the address, which may have a secret.
 func (s *Sender) Deliver(ctx context.Context, of ubl.Name, to string, sealed [][]byte, m Message) (int, error) {
+	tenant := of.Group().Tenant
+	u, err := url.Parse(to)
+	if err != nil {
+		return 0, wrong("is no address of a server")
+	}
+	done, err := s.take(ctx, string(tenant)+" "+u.Host)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(m.Body))
 	if err != nil {
 		return 0, wrong("is no address of a server")
 	}
-	if !s.take(r.URL.Host) {
-		return 0, ubl.Errorf(ubl.CodeOverloaded, "the server is slow: enough is under way there")
-	}
-	defer s.give(r.URL.Host)
 	signature, err := s.sign(of, sealed, m)
 	if err != nil {
 		return 0, err
@@ -144,7 +158,7 @@ func (s *Sender) Deliver(ctx context.Context, of ubl.Name, to string, sealed [][
 	r.Header.Set(standardwebhooks.HeaderWebhookID, m.ID)
 	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(m.At.Unix(), 10))
 	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
-	answer, err := s.o.Client(of.Group().Tenant).Do(r)
+	answer, err := s.o.Client(tenant).Do(r)
 	if err != nil {
 		return 0, ubl.Errorf(ubl.CodeUnavailable, "couldn't reach the server, or this server may not: an operator allows private networks")
 	}
@@ -174,20 +188,30 @@ func (s *Sender) sign(of ubl.Name, sealed [][]byte, m Message) (string, error) {
 	return strings.Join(all, " "), nil
 }
 
-func (s *Sender) take(host string) bool {
+// take waits for a place at a server, which done gives back.
+func (s *Sender) take(ctx context.Context, at string) (done func(), err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hosts[host] >= perHost {
-		return false
+	p := s.places[at]
+	if p == nil {
+		p = &place{busy: make(chan struct{}, perHost)}
+		s.places[at] = p
 	}
-	s.hosts[host]++
-	return true
-}
-
-func (s *Sender) give(host string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hosts[host]--; s.hosts[host] == 0 {
-		delete(s.hosts, host)
+	p.used++
+	s.mu.Unlock()
+	leave := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if p.used--; p.used == 0 {
+			delete(s.places, at)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case p.busy <- struct{}{}:
+		return func() { <-p.busy; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ubl.Errorf(ubl.CodeOverloaded, "the server is slow: enough is under way there")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,6 +136,45 @@ func TestFailuresTellNothing(t *testing.T) {
 	if ubl.CodeOf(err) != ubl.CodeUnavailable || strings.Contains(err.Error(), "hidden-token") {
 		t.Errorf("nobody there: %v", err)
 	}
+}
+
+// TestPlaces: a server that is slow has four posts of a tenant at a time. Others wait for a place,
+// and those of another tenant have their own.
+func TestPlaces(t *testing.T) {
+	s := sender()
+	there, leave := make(chan struct{}, 16), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		there <- struct{}{}
+		<-leave
+	}))
+	defer server.Close()
+	var all sync.WaitGroup
+	post := func(of ubl.Name) {
+		sealed, err := s.NewSecret(of)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		all.Go(func() {
+			status, err := s.Deliver(context.Background(), of, server.URL, [][]byte{sealed}, webhook.Message{ID: "msg_1", At: time.Now(), Body: []byte(`{}`)})
+			if err != nil || status != http.StatusOK {
+				t.Errorf("of %s: %d, %v", of, status, err)
+			}
+		})
+	}
+	for range 6 {
+		post(ours)
+	}
+	for range 4 {
+		<-there
+	}
+	post(theirs)
+	<-there
+	if len(there) > 0 {
+		t.Error("a fifth post of a tenant is under way")
+	}
+	close(leave)
+	all.Wait()
 }
 
 func TestCheck(t *testing.T) {

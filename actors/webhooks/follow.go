@@ -1,10 +1,13 @@
 package webhooks
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -18,6 +21,7 @@ const followEvery = 300 * time.Millisecond
 // kinds are the entries of the acts that say no content type, as posts don't.
 var kinds = map[ubl.Did]ubl.EntryType{
 	ubl.DidSend: ubl.EntryMessage, ubl.DidEdit: ubl.EntryEdit, ubl.DidReact: ubl.EntryReaction, ubl.DidRedact: ubl.EntryRedaction, ubl.DidPin: ubl.EntryPin,
+	ubl.DidPollCreate: ubl.EntryMessage, ubl.DidPollVote: ubl.EntryVote, ubl.DidPollEnd: ubl.EntryPollEnd,
 }
 
 // contents are the entries of those that come of other acts.
@@ -25,11 +29,16 @@ var contents = map[string]ubl.EntryType{
 	ubl.ContentMembership: ubl.EntryMembership, ubl.ContentProposal: ubl.EntryProposal, ubl.ContentRoom: ubl.EntryRoom,
 }
 
+// toldOf reports whether webhooks tell of a type of entries.
+func toldOf(e ubl.EntryType) bool {
+	return slices.Contains(slices.Collect(maps.Values(kinds)), e) || slices.Contains(slices.Collect(maps.Values(contents)), e)
+}
+
 func follow() *actors.Follow {
 	return &actors.Follow{
 		Name: "webhooks", Local: localName, Every: followEvery,
 		Dids: []ubl.Did{
-			ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidPin, ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate, ubl.DidRoomRemove,
+			ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidPin, ubl.DidPollCreate, ubl.DidPollVote, ubl.DidPollEnd, ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate, ubl.DidRoomRemove,
 			ubl.DidRoomLeave, ubl.DidRoomDescribe, ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw, ubl.DidAgreementEnd,
 			ubl.DidAgreementHeir,
 		},
@@ -50,7 +59,8 @@ func appended(e actors.Entry) (d Delivery, when ubl.Time, ok bool) {
 			Content string        `json:"content_type"`
 		} `json:"effects"`
 	}
-	if e.Effect == nil || json.Unmarshal(e.Effect, &atom) != nil {
+	// What is imported was said long ago, and elsewhere.
+	if e.Effect == nil || bytes.Contains(e.Action, []byte(`"imported_hash":`)) || json.Unmarshal(e.Effect, &atom) != nil {
 		return d, 0, false
 	}
 	for _, f := range atom.Effects {
@@ -87,8 +97,9 @@ func (s *State) decideEntry(e actors.Entry, at actors.Moment) (ubl.Did, *plan, e
 		if h.Waiting >= maxWaiting {
 			p, err = s.pausing(h, PausedByBacklog, d, at)
 		} else {
-			d.DeliveryID = deliveryOf(h.WebhookID, d)
-			p, err = s.delivering(h, d, at)
+			own := d
+			own.DeliveryID = deliveryOf(h.WebhookID, d)
+			p, err = s.delivering(h, own, at)
 		}
 		if err != nil {
 			return "", nil, err
@@ -120,7 +131,9 @@ type job struct {
 	What     string   `json:"what"`
 	Webhook  string   `json:"webhook_id"`
 	Delivery Delivery `json:"delivery,omitzero"`
-	Reason   string   `json:"reason,omitempty"` // of a pause that the maker is reminded of
+	// Reason is of a pause that the maker is reminded of at a time.
+	Reason string   `json:"reason,omitempty"`
+	At     ubl.Time `json:"at,omitzero"`
 }
 
 const jobVersion = 1
@@ -137,6 +150,8 @@ const (
 	// deliverFor ends a delivery where no node was there to make its last attempt.
 	deliverFor = 3 * 24 * time.Hour
 	remindFor  = 24 * time.Hour
+	// remindAfter leaves the outbox a moment, since nobody is reminded of what is past.
+	remindAfter = time.Minute
 	// failingFor and failingAtLeast are how long, and how often, everything fails before a pause.
 	failingFor     = 3 * 24 * time.Hour
 	failingAtLeast = 3
@@ -171,7 +186,7 @@ func (s *State) pausing(h *hook, reason string, d Delivery, at actors.Moment) (*
 		return p, nil
 	}
 	key := fmt.Sprintf("remind:%s:%d", w.WebhookID, at.Now)
-	next, err := s.intending(didRemind, key, remindFor, job{What: jobRemind, Webhook: w.WebhookID, Delivery: d, Reason: reason}, event{Of: w.WebhookID}, at)
+	next, err := s.intending(didRemind, key, remindFor, job{What: jobRemind, Webhook: w.WebhookID, Delivery: d, Reason: reason, At: at.Now.Add(remindAfter)}, event{Of: w.WebhookID}, at)
 	p.Also = next
 	return p, err
 }
@@ -211,15 +226,17 @@ func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error)
 		p.Error = &ubl.AtomError{Code: ubl.CodeUnavailable, Message: d.Message}
 	}
 	h := s.find(j.Webhook)
-	if h == nil || h.Paused != nil {
+	if h == nil || h.Paused != nil && h.Paused.Reason != PausedByBacklog {
 		return didDeliver, p, nil
 	}
 	reason := ""
 	switch next := h.with(d); {
 	case r.Left:
 		reason = PausedByLeaving
-	case r.Status == 410:
+	case r.Status == http.StatusGone:
 		reason = PausedByGone
+	case h.Paused != nil:
+		return didDeliver, p, nil
 	case next.Failures >= failingAtLeast && at.Now >= next.FailingSince.Add(failingFor):
 		reason = PausedByFailing
 	default:

@@ -224,7 +224,7 @@ func (w *Webhook) Check() error {
 		return wrong("rooms", "are too many: name none for every room that you are in")
 	}
 	for i, e := range w.Events {
-		if !slices.Contains(ubl.EntryTypes(), e) || slices.Contains(w.Events[:i], e) {
+		if !toldOf(e) || slices.Contains(w.Events[:i], e) {
 			return wrong("events", "has one twice, or one that isn't a type of entries")
 		}
 	}

@@ -12,14 +12,14 @@ type (
 	createInput struct {
 		Name   string          `json:"name" minLength:"1" maxLength:"100" example:"Build server"`
 		URL    string          `json:"url" minLength:"1" maxLength:"2048" example:"https://hooks.example/ubl" doc:"Where events are posted: https, or http in a private network that the operator allows."`
-		Events []ubl.EntryType `json:"events,omitempty" maxItems:"9" doc:"Types of entries: message, edit, reaction, redaction, pin, membership, proposal, room, call. Empty is message."`
+		Events []ubl.EntryType `json:"events,omitempty" maxItems:"10" doc:"Types of entries: message (polls too), edit, reaction, redaction, pin, membership, proposal, room, vote, poll_end. Empty is message."`
 		Rooms  []ubl.RoomID    `json:"rooms,omitempty" maxItems:"50" doc:"Rooms of which it tells. Empty is every room you are in, but direct messages: for owners of the organisation."`
 	}
 	updateInput struct {
 		WebhookID string           `json:"webhook_id" pattern:"^wh:[0-9a-f]{20}$" example:"wh:00112233445566778899"`
 		Name      *string          `json:"name,omitempty" minLength:"1" maxLength:"100"`
 		URL       *string          `json:"url,omitempty" minLength:"1" maxLength:"2048"`
-		Events    *[]ubl.EntryType `json:"events,omitempty" maxItems:"9" doc:"All of them."`
+		Events    *[]ubl.EntryType `json:"events,omitempty" maxItems:"10" doc:"All of them."`
 		Rooms     *[]ubl.RoomID    `json:"rooms,omitempty" maxItems:"50" doc:"All of them."`
 		Paused    *bool            `json:"paused,omitempty" doc:"true: it tells nothing. false: it tells again, after it was paused."`
 	}
@@ -45,7 +45,7 @@ var offers = []offer.Operation{
 	offer.Of[createInput, Webhook](offer.Operation{
 		Method: "POST", Path: "/webhooks", Tool: string(didCreate), Counts: ubl.Creations, Creates: true, Location: "/webhooks", Sensitive: true,
 		Summary: "Make a webhook: post what happens in rooms to a URL",
-		More:    "Has another server told of new messages and other entries, signed by Standard Webhooks. Its secret is told in this answer only. You see what you may read told, and no direct messages. To post into a room from outside use token.create. Owners of the rooms or the organisation, who are people.",
+		More:    "Has another server told of new messages and other entries, signed by Standard Webhooks. Its secret is told in this answer only. It tells what you may read, and no direct messages. To post into a room from outside use token.create. Owners of the rooms or the organisation, who are people.",
 	}, func(req ubl.Request, in createInput) (ubl.Name, ubl.Command) {
 		return at(req), AddWebhook{Request: req, Name: in.Name, URL: in.URL, Events: in.Events, Rooms: in.Rooms}
 	}),

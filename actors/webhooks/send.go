@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"ubl"
 	"ubl/actors"
@@ -57,8 +56,12 @@ func (s *State) target(c wanted, now ubl.Time) target {
 		return target{held: "the webhook was removed"}
 	}
 	t := target{hook: h.Webhook, sign: h.signing(now), found: true}
-	if p := h.Paused; p != nil && p.Reason != PausedByBacklog && c.Delivery.Event != EventTest {
+	switch p := h.Paused; {
+	case c.Delivery.Event == EventTest:
+	case p != nil && p.Reason != PausedByBacklog:
 		t.held = "the webhook is paused"
+	case c.Delivery.At < h.Since:
+		t.held = "the webhook was paused meanwhile"
 	}
 	return t
 }
@@ -98,21 +101,18 @@ func (x *Webhooks) send(ctx context.Context, a actors.Attempt) (json.RawMessage,
 		return nil, err
 	}
 	r.Tries = a.Failed + 1
-	if r.State == DeliveryFailed && r.Status != http.StatusGone && a.Failed < lastTry {
-		code := ubl.CodeUnavailable
-		if r.Status == http.StatusTooManyRequests {
-			code = ubl.CodeRateLimited
-		}
+	again := r.State == DeliveryFailed && r.Status != http.StatusGone && j.Delivery.Event != EventTest
+	if again && a.Failed < lastTry {
 		_, err := x.Ask.Ask(ctx, x.Name, attempted{j.Delivery.DeliveryID, tried{r.Status, r.Tries, r.Message}})
 		if err != nil {
 			x.Log.Warn("couldn't note an attempt of a webhook", "error", err)
 		}
-		return nil, ubl.Errorf(code, "%s", r.Message)
+		return nil, ubl.Errorf(ubl.CodeUnavailable, "%s", r.Message)
 	}
 	return json.Marshal(r)
 }
 
-// deliver posts what there is to tell. Its error is one of this house's.
+// deliver posts what there is to tell. Its error is one of this house's: nothing was posted.
 func (x *Webhooks) deliver(ctx context.Context, a actors.Attempt, j job, to target) (result, error) {
 	skipped := func(why string) (result, error) { return result{State: DeliverySkipped, Message: why}, nil }
 	if to.held != "" {
@@ -146,8 +146,10 @@ func (x *Webhooks) deliver(ctx context.Context, a actors.Attempt, j job, to targ
 	}
 	status, err := x.sender.Deliver(ctx, x.Name, to.hook.URL, to.sign, webhook.Message{ID: j.Delivery.DeliveryID, At: x.Now(), Body: body})
 	switch {
-	case err != nil:
+	case ubl.CodeOf(err) == ubl.CodeUnavailable:
 		return result{State: DeliveryFailed, Message: ubl.AsError(err).Message}, nil
+	case err != nil:
+		return result{}, err
 	case status/100 != 2:
 		return result{State: DeliveryFailed, Status: status, Message: fmt.Sprintf("the server answered %d", status)}, nil
 	}
@@ -156,8 +158,15 @@ func (x *Webhooks) deliver(ctx context.Context, a actors.Attempt, j job, to targ
 
 // fill reads the entry as the maker, or says why there is nothing to tell.
 func (x *Webhooks) fill(ctx context.Context, p *Payload, who ubl.Identity, d Delivery) (why string, err error) {
+	switch err := x.mayTell(ctx, who, []ubl.RoomID{d.RoomID}); ubl.CodeOf(err) {
+	case "":
+	case ubl.CodeForbidden, ubl.CodeValidation:
+		return "its maker may not have others told of the room", nil
+	default:
+		return "", err
+	}
 	room := ubl.RoomName(who.TenantID, d.RoomID)
-	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.Ask, room, ubl.ReadHistory{Who: who, Before: d.RoomSeq + 1, Limit: 1, Entries: true})
+	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.Ask, room, ubl.ReadHistory{Who: who, Before: d.RoomSeq + 1, Limit: 1, Entries: true, Now: true})
 	switch ubl.CodeOf(err) {
 	case "":
 	case ubl.CodeNotAMember, ubl.CodeNotFound, ubl.CodeForbidden:
@@ -173,6 +182,9 @@ func (x *Webhooks) fill(ctx context.Context, p *Payload, who ubl.Identity, d Del
 	}
 	if e.RoomSeq != d.RoomSeq { // retention has taken it, or it is older than what the maker may read
 		return "the entry is gone", nil
+	}
+	if e.Redacted != nil {
+		return "the entry was redacted", nil
 	}
 	p.Type, p.Timestamp = "entry."+string(d.Event), e.SentAt
 	p.Data.RoomID, p.Data.RoomSeq, p.Data.Entry = d.RoomID, d.RoomSeq, page.Entries[0]
@@ -205,7 +217,7 @@ func (x *Webhooks) remind(ctx context.Context, a actors.Attempt, j job, w Webhoo
 	}
 	_, err = x.Ask.Ask(ctx, ubl.PersonName(x.Name.Group().Tenant, w.MadeBy), ubl.AddReminder{
 		Request: ubl.Request{Who: ubl.Platform(), ID: id, Key: a.IdempotencyKey}, RoomID: j.Delivery.RoomID, MsgID: j.Delivery.MsgID,
-		At:   ubl.TimeOf(x.Now()).Add(time.Second),
+		At:   j.At,
 		Note: fmt.Sprintf("Your webhook %q was paused: %s.", w.Name, paused[j.Reason]),
 	})
 	return err

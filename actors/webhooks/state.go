@@ -124,6 +124,9 @@ func (h *hook) with(d Delivery) hook {
 	case DeliveryDelivered:
 		next.Failures, next.FailingSince = 0, 0
 	case DeliveryFailed:
+		if d.Attempts == 0 || d.Event == EventTest {
+			break // this house's own fault, or nobody misses it
+		}
 		next.Failures, next.FailingSince = h.Failures+1, cmp.Or(h.FailingSince, d.At)
 	}
 	next.Waiting--

@@ -219,7 +219,7 @@ func (x *Webhooks) update(t *actors.Turn, c UpdateWebhook) {
 		x.Change(t, updating{c})
 		return
 	}
-	_, err := x.State.of(c.Who, c.WebhookID)
+	h, err := x.State.of(c.Who, c.WebhookID)
 	if err == nil && c.Patch.URL != nil {
 		if x.sender == nil {
 			err = errNoWebhooks()
@@ -231,10 +231,14 @@ func (x *Webhooks) update(t *actors.Turn, c UpdateWebhook) {
 		t.Fail(err)
 		return
 	}
+	rooms := h.Rooms
+	if c.Patch.Rooms != nil {
+		rooms = c.Patch.Rooms.Rooms
+	}
 	ctx := t.Context()
 	t.Later(func() (any, error) {
-		if c.Patch.Rooms != nil {
-			if err := x.mayTell(ctx, c.Who, c.Patch.Rooms.Rooms); err != nil {
+		if p := c.Patch; p.URL != nil || p.Events != nil || p.Rooms != nil {
+			if err := x.mayTell(ctx, c.Who, rooms); err != nil {
 				return nil, err
 			}
 		}
@@ -279,8 +283,8 @@ func (x *Webhooks) rotate(t *actors.Turn, c RotateWebhook) {
 	x.Change(t, rotates)
 }
 
-// mayTell refuses who may not have others told of rooms: of none in particular owners of the tenant
-// may, of one its owners, and owners of the tenant who are in it.
+// mayTell refuses who may not have others told of rooms. Of a room its owners may, and owners of the
+// tenant who are in it. These alone may name none.
 func (x *Webhooks) mayTell(ctx context.Context, who ubl.Identity, rooms []ubl.RoomID) error {
 	owner, err := x.owns(ctx, who)
 	if err != nil {

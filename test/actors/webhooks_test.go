@@ -248,3 +248,91 @@ func TestWebhookWithoutMaker(t *testing.T) {
 	harness.Must[*webhooks.Webhook](w.House, w.at, webhooks.RemoveWebhook{Request: w.Request(w.bob), WebhookID: hook.WebhookID})
 	w.VerifyLedger(w.ana.TenantID)
 }
+
+// enter posts an entry of bob's into a room.
+func (w *hooked) enter(room ubl.RoomID, kind ubl.EntryType, target ubl.MessageID, body ubl.TypedBody) ubl.MessageID {
+	w.t.Helper()
+	posted := harness.Must[*ubl.Posted](w.House, ubl.RoomName(w.ana.TenantID, room), ubl.PostEntry{Request: w.Request(w.bob), Type: kind, Target: target, Body: body})
+	var e ubl.Entry
+	if err := json.Unmarshal(posted.Entry, &e); err != nil {
+		w.t.Fatal(err)
+	}
+	return e.ID
+}
+
+// bodies are all that was posted, in one text.
+func (w *hooked) bodies() string {
+	var all strings.Builder
+	for _, p := range w.all() {
+		all.Write(p.body)
+	}
+	return all.String()
+}
+
+// TestWebhookTellsOfPolls, but never of direct messages, also where it tells of every room of its maker.
+func TestWebhookTellsOfPolls(t *testing.T) {
+	w := openHooked(t, harness.Options{})
+	w.Clock.Add(time.Second)
+	hook := harness.Must[*webhooks.Webhook](w.House, w.at, webhooks.AddWebhook{
+		Request: w.Request(w.ana), Name: "All", URL: w.server.URL, Events: []ubl.EntryType{ubl.EntryMessage, ubl.EntryVote},
+	})
+	direct := harness.Must[*ubl.RoomSummary](w.House, ubl.TenantName(w.ana.TenantID), ubl.OpenDirect{Request: w.Request(w.bob), With: []ubl.UserID{w.ana.UserID}})
+	w.enter(direct.RoomID, ubl.EntryMessage, "", ubl.TextContent("between us"))
+	asked := w.enter(ubl.GeneralRoom, ubl.EntryMessage, "", ubl.TypedBody{Type: ubl.ContentPoll, JSON: json.RawMessage(`{"question":"Where to?","options":["Here","There"]}`)})
+	w.enter(ubl.GeneralRoom, ubl.EntryVote, asked, ubl.TypedBody{Type: ubl.ContentVote, JSON: json.RawMessage(`{"choices":[1]}`)})
+	poll.Until(t, "both are told", func() bool { w.Alarms(); return len(w.all()) == 2 })
+	if told := w.bodies(); !strings.Contains(told, "Where to?") || !strings.Contains(told, `"entry.vote"`) || strings.Contains(told, "between us") {
+		t.Errorf("told is %s", told)
+	}
+	if list := harness.Must[*webhooks.DeliveryList](w.House, w.at, webhooks.ListDeliveries{Who: w.ana, WebhookID: hook.WebhookID}); len(list.Deliveries) != 2 {
+		t.Errorf("its deliveries are %+v", list)
+	}
+	if _, err := w.Ask(t.Context(), w.at, webhooks.AddWebhook{Request: w.Request(w.ana), Name: "Calls", URL: w.server.URL, Events: []ubl.EntryType{ubl.EntryCall}}); ubl.CodeOf(err) != ubl.CodeValidation {
+		t.Errorf("a webhook for what is never told was answered %v", err)
+	}
+}
+
+// TestWebhookReadsWhenItSends: what a delivery tells is what its maker may read and tell by then.
+// Edits count, what was taken back isn't told, nor what a maker who owns nothing any more would tell.
+func TestWebhookReadsWhenItSends(t *testing.T) {
+	w := openHooked(t, harness.Options{})
+	hook := w.add()
+	w.answer(http.StatusInternalServerError)
+	said := w.enter(ubl.GeneralRoom, ubl.EntryMessage, "", ubl.TextContent("lunch at one"))
+	sorry := w.enter(ubl.GeneralRoom, ubl.EntryMessage, "", ubl.TextContent("my pin is 1234"))
+	poll.Until(t, "both were tried", func() bool { w.Alarms(); return len(w.all()) >= 2 })
+	w.enter(ubl.GeneralRoom, ubl.EntryEdit, said, ubl.TextContent("lunch at two"))
+	w.enter(ubl.GeneralRoom, ubl.EntryRedaction, sorry, ubl.RedactionContent(""))
+	w.answer(http.StatusOK)
+	w.mu.Lock()
+	w.posts = nil
+	w.mu.Unlock()
+	states := func() (skipped, delivered int, why string) {
+		w.Clock.Add(time.Minute)
+		w.Alarms()
+		for _, d := range harness.Must[*webhooks.DeliveryList](w.House, w.at, webhooks.ListDeliveries{Who: w.ana, WebhookID: hook.WebhookID}).Deliveries {
+			switch d.State {
+			case webhooks.DeliverySkipped:
+				skipped, why = skipped+1, d.Message
+			case webhooks.DeliveryDelivered:
+				delivered++
+			}
+		}
+		return skipped, delivered, why
+	}
+	poll.Until(t, "one is told, and one skipped", func() bool { skipped, delivered, _ := states(); return skipped == 1 && delivered == 1 })
+	if told := w.bodies(); !strings.Contains(told, "lunch at two") || strings.Contains(told, "1234") {
+		t.Errorf("told is %s", told)
+	}
+
+	at := ubl.TenantName(w.ana.TenantID)
+	harness.Must[*ubl.Member](w.House, at, ubl.SetTenantMember{Request: w.Request(w.ana), UserID: w.bob.UserID, Role: ubl.RoleOwner})
+	harness.Must[*ubl.Member](w.House, at, ubl.SetTenantMember{Request: w.Request(w.bob), UserID: w.ana.UserID, Role: ubl.RoleMember})
+	before := len(w.all())
+	w.say("for owners")
+	poll.Until(t, "another is skipped", func() bool { skipped, _, _ := states(); return skipped == 2 })
+	if _, _, why := states(); why == "" || len(w.all()) != before {
+		t.Errorf("a webhook of somebody who is no owner any more made %d posts more: %q", len(w.all())-before, why)
+	}
+	w.VerifyLedger(w.ana.TenantID)
+}
