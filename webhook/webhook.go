@@ -11,13 +11,16 @@
 // The other server is somebody else's. It is dialled behind the portal's guard of addresses, so that
 // no webhook leads inside where the operator hasn't allowed it, and no redirect is followed. It has ten
 // seconds, and four posts of a tenant at a time. Others wait for these, and where a place isn't free in
-// five seconds the post is refused with overloaded. Of its answer only the status counts.
+// five seconds the post is refused with overloaded. One that didn't answer in time has one post at a
+// time until it answers, and the others are refused at once: a post that waits holds up what else its
+// tenant does outside. Of its answer only the status counts.
 package webhook
 
 import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -60,6 +63,7 @@ type Sender struct {
 type place struct {
 	busy chan struct{} // has one for each post under way
 	used int           // how many hold it or wait for it
+	slow bool          // the newest post wasn't answered in time
 }
 
 // New makes one.
@@ -138,11 +142,11 @@ func (s *Sender) Deliver(ctx context.Context, of ubl.Name, to string, sealed [][
 	if err != nil {
 		return 0, wrong("is no address of a server")
 	}
-	done, err := s.take(ctx, string(tenant)+" "+u.Host)
+	done, err := s.take(ctx, string(tenant)+" "+strings.ToLower(u.Host))
 	if err != nil {
 		return 0, err
 	}
-	defer done()
+	defer func() { done(errors.Is(ctx.Err(), context.DeadlineExceeded)) }()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(m.Body))
@@ -188,20 +192,28 @@ func (s *Sender) sign(of ubl.Name, sealed [][]byte, m Message) (string, error) {
 	return strings.Join(all, " "), nil
 }
 
-// take waits for a place at a server, which done gives back.
-func (s *Sender) take(ctx context.Context, at string) (done func(), err error) {
+// take waits for a place at a server, which done gives back and says whether the server was slow.
+func (s *Sender) take(ctx context.Context, at string) (done func(slow bool), err error) {
 	s.mu.Lock()
 	p := s.places[at]
 	if p == nil {
 		p = &place{busy: make(chan struct{}, perHost)}
 		s.places[at] = p
 	}
-	p.used++
+	refused := p.slow && p.used > 0
+	if !refused {
+		p.used++
+	}
 	s.mu.Unlock()
-	leave := func() {
+	full := ubl.Errorf(ubl.CodeOverloaded, "the server is slow: enough is under way there")
+	if refused {
+		return nil, full
+	}
+	leave := func(slow bool) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if p.used--; p.used == 0 {
+		p.slow = slow
+		if p.used--; p.used == 0 && !p.slow {
 			delete(s.places, at)
 		}
 	}
@@ -209,9 +221,9 @@ func (s *Sender) take(ctx context.Context, at string) (done func(), err error) {
 	defer cancel()
 	select {
 	case p.busy <- struct{}{}:
-		return func() { <-p.busy; leave() }, nil
+		return func(slow bool) { <-p.busy; leave(slow) }, nil
 	case <-ctx.Done():
-		leave()
-		return nil, ubl.Errorf(ubl.CodeOverloaded, "the server is slow: enough is under way there")
+		leave(true)
+		return nil, full
 	}
 }

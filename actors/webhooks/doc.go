@@ -47,7 +47,10 @@
 //     send it again while it is among the newest 50.
 //   - 410 pauses the webhook at once, three days in which every delivery failed do, and so do 1,000
 //     that wait. The maker is reminded, at the message that couldn't be told.
-//   - A maker who is no member any more: nothing is sent, and the webhook is paused.
+//   - A maker who is no member any more, or may not have others told of a room any more: nothing is
+//     sent, and the webhook is paused.
+//   - What waits when a webhook is paused is not told later, nor is what happens meanwhile.
+//   - A server that doesn't answer in time gets one post of a tenant at a time until it answers.
 //   - A node that is gone between the post and its effect: it is posted again under its id.
 package webhooks
 

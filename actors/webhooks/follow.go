@@ -29,9 +29,11 @@ var contents = map[string]ubl.EntryType{
 	ubl.ContentMembership: ubl.EntryMembership, ubl.ContentProposal: ubl.EntryProposal, ubl.ContentRoom: ubl.EntryRoom,
 }
 
-// toldOf reports whether webhooks tell of a type of entries.
-func toldOf(e ubl.EntryType) bool {
-	return slices.Contains(slices.Collect(maps.Values(kinds)), e) || slices.Contains(slices.Collect(maps.Values(contents)), e)
+// types are those of the entries that webhooks tell of.
+func types() []ubl.EntryType {
+	list := slices.AppendSeq(slices.Collect(maps.Values(kinds)), maps.Values(contents))
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 func follow() *actors.Follow {
@@ -89,7 +91,7 @@ func (s *State) decideEntry(e actors.Entry, at actors.Moment) (ubl.Did, *plan, e
 	var first, last *plan
 	for i := range s.Hooks {
 		h := &s.Hooks[i]
-		if h.Paused != nil || when < max(h.MadeAt, h.Since) || !slices.Contains(h.Events, d.Event) || len(h.Rooms) > 0 && !slices.Contains(h.Rooms, d.RoomID) {
+		if h.Paused != nil || when < max(h.MadeAt, h.Since) || !slices.Contains(h.Events, d.Event) || !slices.Contains(h.Rooms, d.RoomID) {
 			continue
 		}
 		var p *plan
@@ -182,7 +184,7 @@ func (s *State) pausing(h *hook, reason string, d Delivery, at actors.Moment) (*
 	w := h.shown()
 	w.Paused = &Pause{At: at.Now, Reason: reason}
 	p := s.about(didPause, w.WebhookID, event{Webhook: &w})
-	if reason == PausedByLeaving || d.MsgID == "" {
+	if reason == PausedByLeaving || reason == PausedByRights || d.MsgID == "" {
 		return p, nil
 	}
 	key := fmt.Sprintf("remind:%s:%d", w.WebhookID, at.Now)
@@ -197,7 +199,7 @@ type result struct {
 	Status  int           `json:"status,omitempty"`
 	Tries   int           `json:"tries"`
 	Message string        `json:"message,omitempty"`
-	Left    bool          `json:"left,omitempty"` // the maker is no member any more
+	Pause   string        `json:"pause,omitempty"` // why nothing more may be told
 }
 
 // ended puts on record what came of a delivery, and pauses a webhook of which nothing comes.
@@ -231,8 +233,8 @@ func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error)
 	}
 	reason := ""
 	switch next := h.with(d); {
-	case r.Left:
-		reason = PausedByLeaving
+	case r.Pause != "":
+		reason = r.Pause
 	case r.Status == http.StatusGone:
 		reason = PausedByGone
 	case h.Paused != nil:

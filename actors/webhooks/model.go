@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -35,9 +36,8 @@ type Webhook struct {
 	URL       string `json:"url"`
 	// Events are the types of entries that it tells of.
 	Events []ubl.EntryType `json:"events"`
-	// Rooms are those of which it tells; none is every room that its maker is in, but for direct
-	// messages, of which no webhook tells.
-	Rooms  []ubl.RoomID `json:"rooms,omitempty"`
+	// Rooms are those of which it tells.
+	Rooms  []ubl.RoomID `json:"rooms"`
 	MadeBy ubl.UserID   `json:"made_by"`
 	MadeAt ubl.Time     `json:"made_at"`
 	// Paused is why it tells nothing now; nil while it does.
@@ -69,6 +69,7 @@ const (
 	PausedByBacklog = "backlog"  // too many deliveries wait
 	PausedByGone    = "gone"     // the other server has answered 410: it wants none
 	PausedByLeaving = "no_maker" // its maker is no member of the tenant any more
+	PausedByRights  = "rights"   // its maker may not have others told of one of its rooms any more
 )
 
 // WebhookList are webhooks, by id.
@@ -220,12 +221,12 @@ func (w *Webhook) Check() error {
 		return wrong("name", "is empty, too long, or not a line of text")
 	case len(w.Events) == 0:
 		return wrong("events", "are none")
-	case len(w.Rooms) > maxRooms:
-		return wrong("rooms", "are too many: name none for every room that you are in")
+	case len(w.Rooms) == 0 || len(w.Rooms) > maxRooms:
+		return wrong("rooms", fmt.Sprintf("are none, or more than %d", maxRooms))
 	}
 	for i, e := range w.Events {
-		if !toldOf(e) || slices.Contains(w.Events[:i], e) {
-			return wrong("events", "has one twice, or one that isn't a type of entries")
+		if !slices.Contains(types(), e) || slices.Contains(w.Events[:i], e) {
+			return wrong("events", fmt.Sprintf("has one twice, or one that isn't of these: %q", types()))
 		}
 	}
 	for i, r := range w.Rooms {

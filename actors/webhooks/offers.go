@@ -13,14 +13,14 @@ type (
 		Name   string          `json:"name" minLength:"1" maxLength:"100" example:"Build server"`
 		URL    string          `json:"url" minLength:"1" maxLength:"2048" example:"https://hooks.example/ubl" doc:"Where events are posted: https, or http in a private network that the operator allows."`
 		Events []ubl.EntryType `json:"events,omitempty" maxItems:"10" doc:"Types of entries: message (polls too), edit, reaction, redaction, pin, membership, proposal, room, vote, poll_end. Empty is message."`
-		Rooms  []ubl.RoomID    `json:"rooms,omitempty" maxItems:"50" doc:"Rooms of which it tells. Empty is every room you are in, but direct messages: for owners of the organisation."`
+		Rooms  []ubl.RoomID    `json:"rooms" minItems:"1" maxItems:"50" doc:"Rooms of which it tells: you own them, or the organisation and are in them."`
 	}
 	updateInput struct {
 		WebhookID string           `json:"webhook_id" pattern:"^wh:[0-9a-f]{20}$" example:"wh:00112233445566778899"`
 		Name      *string          `json:"name,omitempty" minLength:"1" maxLength:"100"`
 		URL       *string          `json:"url,omitempty" minLength:"1" maxLength:"2048"`
-		Events    *[]ubl.EntryType `json:"events,omitempty" maxItems:"10" doc:"All of them."`
-		Rooms     *[]ubl.RoomID    `json:"rooms,omitempty" maxItems:"50" doc:"All of them."`
+		Events    *[]ubl.EntryType `json:"events,omitempty" maxItems:"10" doc:"The whole new list."`
+		Rooms     *[]ubl.RoomID    `json:"rooms,omitempty" minItems:"1" maxItems:"50" doc:"The whole new list."`
 		Paused    *bool            `json:"paused,omitempty" doc:"true: it tells nothing. false: it tells again, after it was paused."`
 	}
 	hookRef struct {

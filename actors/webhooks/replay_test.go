@@ -42,7 +42,7 @@ func TestStateIsDerived(t *testing.T) {
 			return rapid.SampledFrom(list).Draw(rt, "webhook").WebhookID
 		}
 		events := rapid.SampledFrom([][]ubl.EntryType{nil, {ubl.EntryMessage}, {ubl.EntryMessage, ubl.EntryEdit}})
-		rooms := rapid.SampledFrom([][]ubl.RoomID{nil, {ubl.GeneralRoom}})
+		rooms := rapid.SampledFrom([][]ubl.RoomID{{ubl.GeneralRoom}, {"r:elsewhere"}, {ubl.GeneralRoom}})
 		step := 0
 		rt.Repeat(map[string]func(*rapid.T){
 			"make": func(rt *rapid.T) {

@@ -126,11 +126,18 @@ func (x *Webhooks) deliver(ctx context.Context, a actors.Attempt, j job, to targ
 	switch _, err := x.member(ctx, who, who.UserID); ubl.CodeOf(err) {
 	case "":
 	case ubl.CodeNotFound, ubl.CodeForbidden, ubl.CodeNotAMember:
-		return result{State: DeliverySkipped, Left: true, Message: "its maker is no member any more"}, nil
+		return result{State: DeliverySkipped, Pause: PausedByLeaving, Message: "its maker is no member any more"}, nil
 	default:
 		return result{}, err
 	}
 	if j.Delivery.Event != EventTest {
+		switch err := x.mayTell(ctx, who, []ubl.RoomID{j.Delivery.RoomID}); ubl.CodeOf(err) {
+		case "":
+		case ubl.CodeForbidden, ubl.CodeValidation:
+			return result{State: DeliverySkipped, Pause: PausedByRights, Message: "its maker may not have others told of the room any more"}, nil
+		default:
+			return result{}, err
+		}
 		if why, err := x.fill(ctx, &p, who, j.Delivery); why != "" || err != nil {
 			r, _ := skipped(why)
 			return r, err
@@ -158,13 +165,6 @@ func (x *Webhooks) deliver(ctx context.Context, a actors.Attempt, j job, to targ
 
 // fill reads the entry as the maker, or says why there is nothing to tell.
 func (x *Webhooks) fill(ctx context.Context, p *Payload, who ubl.Identity, d Delivery) (why string, err error) {
-	switch err := x.mayTell(ctx, who, []ubl.RoomID{d.RoomID}); ubl.CodeOf(err) {
-	case "":
-	case ubl.CodeForbidden, ubl.CodeValidation:
-		return "its maker may not have others told of the room", nil
-	default:
-		return "", err
-	}
 	room := ubl.RoomName(who.TenantID, d.RoomID)
 	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.Ask, room, ubl.ReadHistory{Who: who, Before: d.RoomSeq + 1, Limit: 1, Entries: true, Now: true})
 	switch ubl.CodeOf(err) {

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"ubl"
@@ -284,14 +285,11 @@ func (x *Webhooks) rotate(t *actors.Turn, c RotateWebhook) {
 }
 
 // mayTell refuses who may not have others told of rooms. Of a room its owners may, and owners of the
-// tenant who are in it. These alone may name none.
+// tenant who are in it.
 func (x *Webhooks) mayTell(ctx context.Context, who ubl.Identity, rooms []ubl.RoomID) error {
 	owner, err := x.owns(ctx, who)
 	if err != nil {
 		return err
-	}
-	if len(rooms) == 0 && !owner {
-		return wrong("rooms", "are to be named: only owners of the organisation have webhooks for every room they are in")
 	}
 	return x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) error {
 		for i, room := range rooms {
@@ -303,7 +301,7 @@ func (x *Webhooks) mayTell(ctx context.Context, who ubl.Identity, rooms []ubl.Ro
 			case err != nil:
 				return err
 			case role == "":
-				return wrong("rooms", "has one that you aren't in")
+				return wrong("rooms", fmt.Sprintf("has %q, which you aren't in", room))
 			case role != ubl.RoleOwner && !owner:
 				return ubl.Errorf(ubl.CodeForbidden, "only owners of a room have others told of it")
 			}

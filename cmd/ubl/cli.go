@@ -135,7 +135,7 @@ var examples = map[string][]string{
 	"schedule send":      {`ubl schedule send general "stand-up" --at 2026-02-02T09:00 --zone Europe/Berlin --every "FREQ=WEEKLY;BYDAY=MO"`, `ubl schedule send general "back at my desk" --in 2h`},
 	"schedule change":    {`ubl schedule change q:00112233445566778899 --text "stand-up, in the kitchen"`},
 	"webhook list":       {"ubl webhook", "ubl webhook --json"},
-	"webhook add":        {"ubl webhook add build https://hooks.example/ubl --room general", "ubl webhook add audit https://audit.example/in --event message --event edit --event redaction"},
+	"webhook add":        {"ubl webhook add build https://hooks.example/ubl --room general", "ubl webhook add audit https://audit.example/in --room general --room board --event message --event edit --event redaction"},
 	"webhook change":     {"ubl webhook change wh:00112233445566778899 --pause", "ubl webhook change wh:00112233445566778899 --to https://hooks.example/new"},
 	"webhook rotate":     {"ubl webhook rotate wh:00112233445566778899"},
 	"webhook test":       {"ubl webhook test wh:00112233445566778899"},

@@ -82,7 +82,7 @@ func tabled[T any](ctx context.Context, p *program, r *remote, f format, path, w
 // tellOf is what a webhook tells of.
 type tellOf struct {
 	Event []string `help:"A type of entries that it tells of, as message, edit, reaction, redaction, pin or membership; may be repeated." placeholder:"TYPE" config:"-"`
-	Room  []string `help:"A room that it tells of; may be repeated. None is every room that you are in, but direct messages: for owners of the organisation." placeholder:"ROOM" complete:"rooms" config:"-"`
+	Room  []string `help:"A room that it tells of; may be repeated." placeholder:"ROOM" complete:"rooms" config:"-"`
 }
 
 // into adds what is given to a body.
@@ -114,6 +114,9 @@ type webhookAddCmd struct {
 
 // Run makes one.
 func (c *webhookAddCmd) Run(ctx context.Context, p *program) error {
+	if len(c.Room) == 0 {
+		return usagef("say of which rooms it tells: --room")
+	}
 	body := map[string]any{"name": c.Name, "url": c.URL}
 	if err := c.into(body); err != nil {
 		return err
@@ -129,15 +132,11 @@ func events(w *webhooks.Webhook) string {
 	for i, e := range w.Events {
 		list[i] = string(e)
 	}
-	in := "every room that you are in"
-	if len(w.Rooms) > 0 {
-		rooms := make([]string, len(w.Rooms))
-		for i, r := range w.Rooms {
-			rooms[i] = string(r)
-		}
-		in = strings.Join(rooms, ", ")
+	rooms := make([]string, len(w.Rooms))
+	for i, r := range w.Rooms {
+		rooms[i] = string(r)
 	}
-	return fmt.Sprintf("%s in %s", strings.Join(list, ", "), in)
+	return fmt.Sprintf("%s in %s", strings.Join(list, ", "), strings.Join(rooms, ", "))
 }
 
 type webhookChangeCmd struct {

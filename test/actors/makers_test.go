@@ -71,7 +71,7 @@ func TestMakersLeaveATrace(t *testing.T) {
 			"ends_at":   {value: "2026-02-01T12:00:00.000Z", act: "body_hash", told: is(hashed), answer: "entry.body.json.ends_at"},
 			"thread":    {untold: "a thread is of a message, which TestThreads has"},
 		}},
-		"webhook.create": {base: map[string]any{"name": "Build", "url": "https://hooks.example/1"}, takes: map[string]trace{
+		"webhook.create": {base: map[string]any{"name": "Build", "url": "https://hooks.example/1", "rooms": []any{"r:general"}}, takes: map[string]trace{
 			"name":   {value: "Audit", act: "content_hash", told: is(hashed), answer: "name"},
 			"url":    {value: "https://hooks.example/2", act: "content_hash", told: is(hashed), answer: "url"},
 			"events": {value: []any{"edit", "pin"}, act: "content_hash", told: is(hashed), answer: "events"},
