@@ -10,7 +10,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -175,6 +177,54 @@ func TestPlaces(t *testing.T) {
 	}
 	close(leave)
 	all.Wait()
+}
+
+// hanging answers nobody until it is mended.
+type hanging struct{ mended atomic.Bool }
+
+func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	if h.mended.Load() {
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	}
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// TestSlow: a server that didn't answer in time has one post at a time, and others are refused at
+// once, until it answers.
+func TestSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &hanging{}
+		s := webhook.New(webhook.Options{
+			Sealer: bound{}, Random: rand.Reader,
+			Client: func(ubl.TenantID) *http.Client { return &http.Client{Transport: server} },
+		})
+		sealed, err := s.NewSecret(ours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		post := func(want ubl.Code, within time.Duration) {
+			t.Helper()
+			began := time.Now()
+			_, err := s.Deliver(t.Context(), ours, "https://hooks.example", [][]byte{sealed}, webhook.Message{ID: "msg_1", At: began, Body: []byte(`{}`)})
+			if took := time.Since(began); ubl.CodeOf(err) != want || took > within {
+				t.Errorf("after %v: %v, want %q within %v", took, err, want, within)
+			}
+		}
+		post(ubl.CodeUnavailable, 10*time.Second)
+		go post(ubl.CodeUnavailable, 10*time.Second)
+		synctest.Wait()
+		post(ubl.CodeOverloaded, 0)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		server.mended.Store(true)
+		var all sync.WaitGroup
+		post("", 0)
+		for range 8 {
+			all.Go(func() { post("", 0) })
+		}
+		all.Wait()
+	})
 }
 
 func TestCheck(t *testing.T) {
