@@ -87,8 +87,8 @@ func TestStateIsDerived(t *testing.T) {
 				poll.Within(rt, 10*time.Second, "what is loaded, and restored, is the live state", func() bool {
 					return ask(webhooks.Peek{At: func(x *webhooks.Webhooks) any {
 						x.Look(filled.Look)
-						_, loaded := h.Pair(t, at)
-						return loaded.Snapshot() == x.Snapshot() && x.Restored() == x.Snapshot()
+						loaded, err := h.Loaded(at)
+						return err == nil && loaded.Snapshot() == x.Snapshot() && x.Restored() == x.Snapshot()
 					}}) == true
 				})
 			},

@@ -47,11 +47,16 @@ func (l *Live[A]) live(ctx context.Context, env actors.Env) (actors.Actor, error
 // Pair is the live actor of a name, and another one that is loaded from what is stored. It
 // fails the test where that can't be loaded.
 func (l *Live[A]) Pair(t interface{ Fatalf(string, ...any) }, name ubl.Name) (live, loaded A) {
-	loaded, err := l.open(context.Background(), l.Engine, actors.Env{Name: name, Now: l.Clock.Now, Random: rand.Reader})
+	loaded, err := l.Loaded(name)
 	if err != nil {
 		t.Fatalf("couldn't load: %v", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.actors[name], loaded
+}
+
+// Loaded is an actor that is loaded from what is stored.
+func (l *Live[A]) Loaded(name ubl.Name) (A, error) {
+	return l.open(context.Background(), l.Engine, actors.Env{Name: name, Now: l.Clock.Now, Random: rand.Reader})
 }
