@@ -135,7 +135,8 @@ func wrong(what string) error {
 }
 
 // Deliver posts a message, signed with each of the secrets, and answers the status that the other
-// server gave. Unavailable says that there was none, overloaded that nothing was posted. No error says the address, which may have a secret.
+// server gave. Unavailable says that there was none, overloaded that nothing was posted. No error
+// says the address, which may have a secret.
 func (s *Sender) Deliver(ctx context.Context, of ubl.Name, to string, sealed [][]byte, m Message) (int, error) {
 	tenant := of.Group().Tenant
 	u, err := url.Parse(to)

@@ -29,7 +29,7 @@ var contents = map[string]ubl.EntryType{
 	ubl.ContentMembership: ubl.EntryMembership, ubl.ContentProposal: ubl.EntryProposal, ubl.ContentRoom: ubl.EntryRoom,
 }
 
-// types are those of the entries that webhooks tell of.
+// types are the types of entries that webhooks tell of.
 func types() []ubl.EntryType {
 	list := slices.AppendSeq(slices.Collect(maps.Values(kinds)), maps.Values(contents))
 	slices.Sort(list)
@@ -39,11 +39,10 @@ func types() []ubl.EntryType {
 func follow() *actors.Follow {
 	return &actors.Follow{
 		Name: "webhooks", Local: localName, Every: followEvery,
-		Dids: []ubl.Did{
-			ubl.DidSend, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidPin, ubl.DidPollCreate, ubl.DidPollVote, ubl.DidPollEnd, ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate, ubl.DidRoomRemove,
-			ubl.DidRoomLeave, ubl.DidRoomDescribe, ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw, ubl.DidAgreementEnd,
-			ubl.DidAgreementHeir,
-		},
+		Dids: slices.AppendSeq([]ubl.Did{
+			ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate, ubl.DidRoomRemove, ubl.DidRoomLeave, ubl.DidRoomDescribe,
+			ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw, ubl.DidAgreementEnd, ubl.DidAgreementHeir,
+		}, maps.Keys(kinds)),
 		Subject: func(e actors.Entry) string { return e.Pointer("room_id") },
 		Wanted:  anyActive,
 	}

@@ -36,7 +36,7 @@ type Webhook struct {
 	URL       string `json:"url"`
 	// Events are the types of entries that it tells of.
 	Events []ubl.EntryType `json:"events"`
-	// Rooms are those of which it tells.
+	// Rooms are what it tells of.
 	Rooms  []ubl.RoomID `json:"rooms"`
 	MadeBy ubl.UserID   `json:"made_by"`
 	MadeAt ubl.Time     `json:"made_at"`

@@ -13,7 +13,7 @@ type (
 		Name   string          `json:"name" minLength:"1" maxLength:"100" example:"Build server"`
 		URL    string          `json:"url" minLength:"1" maxLength:"2048" example:"https://hooks.example/ubl" doc:"Where events are posted: https, or http in a private network that the operator allows."`
 		Events []ubl.EntryType `json:"events,omitempty" maxItems:"10" doc:"Types of entries: message (polls too), edit, reaction, redaction, pin, membership, proposal, room, vote, poll_end. Empty is message."`
-		Rooms  []ubl.RoomID    `json:"rooms" minItems:"1" maxItems:"50" doc:"Rooms of which it tells: you own them, or the organisation and are in them."`
+		Rooms  []ubl.RoomID    `json:"rooms" minItems:"1" maxItems:"50" doc:"Rooms that it tells of: you own them, or the organisation and are in them."`
 	}
 	updateInput struct {
 		WebhookID string           `json:"webhook_id" pattern:"^wh:[0-9a-f]{20}$" example:"wh:00112233445566778899"`

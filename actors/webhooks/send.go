@@ -96,7 +96,7 @@ func (x *Webhooks) send(ctx context.Context, a actors.Attempt) (json.RawMessage,
 		}
 		return json.RawMessage(`{}`), x.remind(ctx, a, j, to.hook)
 	}
-	r, err := x.deliver(ctx, a, j, to)
+	r, err := x.deliver(ctx, j, to)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (x *Webhooks) send(ctx context.Context, a actors.Attempt) (json.RawMessage,
 }
 
 // deliver posts what there is to tell. Its error is one of this house's: nothing was posted.
-func (x *Webhooks) deliver(ctx context.Context, a actors.Attempt, j job, to target) (result, error) {
+func (x *Webhooks) deliver(ctx context.Context, j job, to target) (result, error) {
 	skipped := func(why string) (result, error) { return result{State: DeliverySkipped, Message: why}, nil }
 	if to.held != "" {
 		return skipped(to.held)

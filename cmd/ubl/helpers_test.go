@@ -51,6 +51,20 @@ func opened(t *testing.T, p *program, dir string) *node {
 	return n
 }
 
+// started is a node over a directory that has said so. Who asks closes it.
+func started(t *testing.T, p *program, dir string) *node {
+	t.Helper()
+	n, err := p.openNode(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, _ := n.request()
+	if err := n.announceStart(t.Context(), req, testKey(t, p)); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // texts is what a room of tenant 0 tells.
 func texts(t *testing.T, n *node, room ubl.RoomID) []string {
 	t.Helper()

@@ -196,14 +196,8 @@ func TestExportWithoutJournal(t *testing.T) {
 	dir, killed := t.TempDir(), t.TempDir()
 	// In a bubble no time goes by before the copy is made, and so no journal is committed.
 	synctest.Test(t, func(t *testing.T) {
-		p := &program{now: testNow, random: &counter64{}}
-		n, err := p.openNode(dir, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req, _ := n.request()
-		err = n.announceStart(t.Context(), req, testKey(t, p))
-		if err = errors.Join(err, os.CopyFS(killed, os.DirFS(dir)), n.close(t.Context())); err != nil {
+		n := started(t, &program{now: testNow, random: &counter64{}}, dir)
+		if err := errors.Join(os.CopyFS(killed, os.DirFS(dir)), n.close(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -19,13 +19,9 @@ func TestSpoiled(t *testing.T) {
 	dir := t.TempDir()
 	var log bytes.Buffer
 	p := &program{now: testNow, random: &counter64{}}
-	n, err := p.openNode(dir, slog.New(slog.DiscardHandler))
+	n := started(t, p, dir)
+	err := n.close(t.Context())
 	if err != nil {
-		t.Fatal(err)
-	}
-	req, _ := n.request()
-	err = n.announceStart(t.Context(), req, testKey(t, p))
-	if err = errors.Join(err, n.close(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	// It opens with all committed: what a commit writes later is sound.
