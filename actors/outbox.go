@@ -106,7 +106,7 @@ func (x *Entity[S, E]) attempt(t *Turn, key string, as armed, req ubl.Request) {
 		}
 		t.Reply(true)
 		return
-	case !x.sends.take(x.Name):
+	case !x.sends.take(x.kind.Name, x.Name):
 		t.Fail(ubl.Errorf(ubl.CodeOverloaded, "too much is being done outside"))
 		return
 	}
@@ -114,10 +114,10 @@ func (x *Entity[S, E]) attempt(t *Turn, key string, as armed, req ubl.Request) {
 	x.setUnreceipted(t, key, &as)
 	t.append().then(func(err error) {
 		if err != nil {
-			x.sends.give(x.Name)
+			x.sends.give(x.kind.Name, x.Name)
 			return
 		}
-		x.sends.run(x.Name, func(ctx context.Context) { x.send(ctx, key, as) })
+		x.sends.run(x.kind.Name, x.Name, func(ctx context.Context) { x.send(ctx, key, as) })
 	})
 	t.Reply(true)
 }

@@ -11,23 +11,24 @@ import (
 	"ubl/turns"
 )
 
-// Attempts that are made at a time, by a node and for one tenant.
+// Attempts that are made at a time for the actors of a family, by a node and for one tenant.
 const (
 	sendsAtOnce = 64
 	tenantSends = 8
 )
 
-// sends are the attempts of a node at what is [Outbound].
+// sends are the attempts of a node at what is [Outbound]. Each family has places of its own, so
+// that one whose servers are slow holds up no other.
 type sends struct {
 	rt     *Runtime
-	places *turns.Turns
 	ctx    context.Context // until close
 	cancel context.CancelFunc
 
 	made, failed, running atomic.Int64
 
 	mu      sync.Mutex
-	work    sync.WaitGroup // begun with mu held
+	places  map[string]*turns.Turns // by the name of a family
+	work    sync.WaitGroup          // begun with mu held
 	waiting map[outboundOf]ubl.Time
 	full    map[ubl.Group]bool // those that found no place
 }
@@ -40,7 +41,7 @@ type outboundOf struct {
 
 func newSends(rt *Runtime) *sends {
 	s := &sends{
-		rt: rt, places: turns.New(sendsAtOnce, tenantSends), waiting: make(map[outboundOf]ubl.Time), full: make(map[ubl.Group]bool),
+		rt: rt, places: make(map[string]*turns.Turns), waiting: make(map[outboundOf]ubl.Time), full: make(map[ubl.Group]bool),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -54,13 +55,16 @@ func (s *sends) close() {
 	s.work.Wait()
 }
 
-// take takes a place for an attempt, if one is free; run or give gives it back. Who finds
-// none is looked after again once there is one.
-func (s *sends) take(of ubl.Name) bool {
+// take takes one of a family's places for an attempt, if one is free; run or give gives it
+// back. Who finds none is looked after again once there is one.
+func (s *sends) take(family string, of ubl.Name) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := of.Group()
-	if !s.places.Try(g.Tenant) {
+	if s.places[family] == nil {
+		s.places[family] = turns.New(sendsAtOnce, tenantSends)
+	}
+	if !s.places[family].Try(g.Tenant) {
 		s.full[g] = true
 		return false
 	}
@@ -68,10 +72,10 @@ func (s *sends) take(of ubl.Name) bool {
 	return true
 }
 
-func (s *sends) give(of ubl.Name) {
-	s.places.Give(of.Group().Tenant)
+func (s *sends) give(family string, of ubl.Name) {
 	s.running.Add(-1)
 	s.mu.Lock()
+	s.places[family].Give(of.Group().Tenant)
 	full := s.full
 	s.full = make(map[ubl.Group]bool)
 	s.mu.Unlock()
@@ -81,14 +85,14 @@ func (s *sends) give(of ubl.Name) {
 }
 
 // run makes an attempt on a goroutine of its own.
-func (s *sends) run(of ubl.Name, attempt func(context.Context)) {
+func (s *sends) run(family string, of ubl.Name, attempt func(context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
 		return
 	}
 	s.rt.opts.Panics.Go(&s.work, "doing something outside", func() {
-		defer s.give(of)
+		defer s.give(family, of)
 		attempt(s.ctx)
 	})
 }
