@@ -138,11 +138,11 @@ func (r *Room) becameOf(snap ubl.Snapshot, who ubl.UserID, seqs []int64) (map[in
 
 // edit takes an edit into what became of its message, unless its text was taken away.
 func (r *Room) edit(snap ubl.Snapshot, b *ubl.Became, n int64) error {
-	v, err := snap.Get(messageKey(r.id, n))
-	if err != nil || v == nil || stored(v).redacted() {
+	v, err := keptAt(snap, r.id, n)
+	if err != nil || v == nil || v.redacted() {
 		return err
 	}
-	e, err := stored(v).entry()
+	e, err := v.entry()
 	if err != nil {
 		return err
 	}

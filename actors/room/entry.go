@@ -83,7 +83,7 @@ func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*t
 	}
 	var found target
 	err := r.Read.View(ctx, r.group, func(snap ubl.Snapshot) error {
-		v, err := snap.Get(messageKey(r.id, seq))
+		v, err := keptAt(snap, r.id, seq)
 		if err != nil || v == nil {
 			return err
 		}
@@ -132,8 +132,8 @@ func (r *Room) editsOf(snap ubl.Snapshot, seq int64) (map[int64]stored, error) {
 			return true
 		}
 		n := reading.NumberOf(k)
-		v, err := snap.Get(messageKey(r.id, n))
-		if err == nil && v != nil && !stored(v).redacted() {
+		v, err := keptAt(snap, r.id, n)
+		if err == nil && v != nil && !v.redacted() {
 			edits[n] = slices.Clone(v)
 		}
 		bad = err

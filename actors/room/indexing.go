@@ -169,14 +169,14 @@ func (r *Room) led(ctx context.Context, head ubl.Head, after ubl.RoomMark) (know
 
 // entryAt reads an entry; nil for one that retention has taken away.
 func (r *Room) entryAt(snap ubl.Snapshot, seq int64) (*ubl.Entry, stored, error) {
-	v, err := snap.Get(messageKey(r.id, seq))
+	v, err := keptAt(snap, r.id, seq)
 	if err != nil || v == nil {
 		return nil, nil, err
 	}
-	if !stored(v).known() {
+	if !v.known() {
 		return nil, nil, ubl.Damaged("entry %d of %s is stored in a form that this program doesn't know", seq, r.id)
 	}
-	e, err := stored(v).entry()
+	e, err := v.entry()
 	return e, v, err
 }
 

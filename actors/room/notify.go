@@ -106,14 +106,14 @@ func (n notifier) messages(snap ubl.Snapshot, room ubl.RoomID, list []actors.Ent
 	since := ubl.TimeOf(n.Now()).Add(-notifyWithin)
 	for _, e := range list {
 		seq := seqOf(e)
-		v, err := snap.Get(messageKey(room, seq))
-		if err != nil || v == nil || stored(v).redacted() {
-			if err != nil {
-				return nil, err
-			}
+		v, err := keptAt(snap, room, seq)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil || v.redacted() {
 			continue
 		}
-		entry, err := stored(slices.Clone(v)).entry()
+		entry, err := slices.Clone(v).entry()
 		if err != nil {
 			return nil, ubl.Damaged("entry %d of %s can't be read", seq, room)
 		}
@@ -165,12 +165,12 @@ func participants(snap ubl.Snapshot, room ubl.RoomID, root ubl.MessageID) (peopl
 	if !ok {
 		return nil, nil
 	}
-	v, err := snap.Get(messageKey(room, seq))
+	v, err := keptAt(snap, room, seq)
 	if err != nil {
 		return nil, err
 	}
 	if v != nil {
-		if b, err := stored(slices.Clone(v)).brief(); err == nil {
+		if b, err := slices.Clone(v).brief(); err == nil {
 			people = append(people, b.author())
 		}
 	}

@@ -38,13 +38,13 @@ func (r *Room) lastSeq(ctx context.Context, at ubl.AsOf, head ubl.Head, kept int
 			var m struct {
 				Receipt ubl.Receipt `json:"receipt"`
 			}
-			v, err := snap.Get(messageKey(r.id, first+int64(i)))
+			v, err := keptAt(snap, r.id, first+int64(i))
 			switch {
 			case err != nil:
 				bad = err
 			case v == nil: // trimmed meanwhile
 				return false
-			case !stored(v).known() || json.Unmarshal(stored(v).json(), &m) != nil:
+			case !v.known() || json.Unmarshal(v.json(), &m) != nil:
 				bad = ubl.Damaged("message %d of %s can't be read", first+int64(i), r.id)
 			}
 			return bad != nil || !at.Has(m.Receipt)

@@ -47,8 +47,8 @@ func (r *Room) pinPage(ctx context.Context, c ubl.ListPins, head ubl.Head, most 
 		}
 		list = list[:0]
 		for _, n := range seqs {
-			v, bad := snap.Get(messageKey(r.id, n))
-			if err = errors.Join(err, bad); err == nil && v != nil && !stored(v).redacted() {
+			v, bad := keptAt(snap, r.id, n)
+			if err = errors.Join(err, bad); err == nil && v != nil && !v.redacted() {
 				list = append(list, slices.Clone(v))
 			}
 		}

@@ -157,6 +157,16 @@ func availableFrom(snap ubl.Snapshot, id ubl.RoomID) (int64, error) {
 	return from, errors.Join(err, bad)
 }
 
+// keptAt reads an entry; nil for one that retention has taken away. One that is missing otherwise
+// is damage.
+func keptAt(snap ubl.Snapshot, id ubl.RoomID, seq int64) (stored, error) {
+	v, err := snap.Get(messageKey(id, seq))
+	if err != nil || v != nil {
+		return v, err
+	}
+	return nil, checkTrimmed(snap, id, seq, seq+1)
+}
+
 func errMissing(id ubl.RoomID, seq int64) error {
 	return ubl.Damaged("message %d of %s is missing", seq, id)
 }

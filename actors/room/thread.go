@@ -130,7 +130,7 @@ func (r *Room) threadPage(ctx context.Context, c ubl.ReadThread, head ubl.Head) 
 	var list []stored
 	var became map[int64]*ubl.Became
 	err := r.Read.View(ctx, r.group, func(snap ubl.Snapshot) error {
-		first, err := snap.Get(messageKey(r.id, root))
+		first, err := keptAt(snap, r.id, root)
 		if err != nil || first == nil {
 			return cmp.Or(err, error(unknown))
 		}
@@ -149,7 +149,7 @@ func (r *Room) threadPage(ctx context.Context, c ubl.ReadThread, head ubl.Head) 
 			page.NextCursor = &seqs[limit-1]
 		}
 		for _, n := range seqs {
-			v, bad := snap.Get(messageKey(r.id, n))
+			v, bad := keptAt(snap, r.id, n)
 			if err = errors.Join(err, bad); err == nil && v != nil {
 				list = append(list, slices.Clone(v))
 			}

@@ -69,3 +69,58 @@ func TestHoles(t *testing.T) {
 		})
 	}
 }
+
+// TestHolesBehindIndexes: so it is where an index leads to what is missing. What was said is
+// 4 the message, 5 an answer in its thread, 6 its pin, 7 its edit.
+func TestHolesBehindIndexes(t *testing.T) {
+	thread := func(x *talk, said *ubl.Entry) ubl.Command {
+		return ubl.ReadThread{Who: x.bob, Root: said.ID, Limit: 10}
+	}
+	pins := func(x *talk, _ *ubl.Entry) ubl.Command { return ubl.ListPins{Who: x.bob, Limit: 10} }
+	for name, test := range map[string]struct {
+		missing uint64
+		asked   func(*talk, *ubl.Entry) ubl.Command
+		writes  bool // so that it can't be asked behind the back of a room that has it in memory
+	}{
+		"an answer of a thread":      {5, thread, false},
+		"the first of a thread":      {4, thread, false},
+		"what was pinned":            {4, pins, false},
+		"the edit of what is pinned": {7, pins, false},
+		"what a reaction is about": {4, func(x *talk, said *ubl.Entry) ubl.Command {
+			return x.post(x.bob, ubl.EntryReaction, said.ID, ubl.ReactionContent("👍"))
+		}, true},
+		"the edit of what is redacted": {7, func(x *talk, said *ubl.Entry) ubl.Command {
+			return x.post(x.ana, ubl.EntryRedaction, said.ID, ubl.RedactionContent(""))
+		}, true},
+		"what is found": {4, func(x *talk, _ *ubl.Entry) ubl.Command {
+			return ubl.SearchMessages{Request: x.Request(x.bob), Query: "in:plans launch", Limit: 10}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := openTalk(t)
+			said := x.say(x.ana, "the launch is on Monday")
+			harness.Must[*ubl.Posted](x.House, x.room, ubl.PostEntry{
+				Request: x.Request(x.bob), Type: ubl.EntryMessage, Thread: said.ID, Body: ubl.TextContent("I see"),
+			})
+			x.enter(x.ana, ubl.EntryPin, said.ID, ubl.PinContent(true))
+			x.enter(x.ana, ubl.EntryEdit, said.ID, ubl.TextContent("the launch is on Tuesday"))
+			for n := 0; test.writes && n < 600; n++ { // more than a room has in memory
+				x.say(x.bob, "so many words")
+			}
+			x.indexed()
+			asked := test.asked(x, said)
+			to := x.room
+			if _, ok := asked.(ubl.SearchMessages); ok {
+				to = ubl.TenantName(x.ana.TenantID)
+			}
+			drop(t, x.House, x.room.Group(), numbered('m', x.room.Local(), test.missing))
+			if test.writes {
+				x.Reload()
+			}
+			answer, err := x.Ask(t.Context(), to, asked)
+			if !errors.Is(err, ubl.ErrDamaged) {
+				t.Errorf("there is an answer (%t), and %v", answer != nil, err)
+			}
+		})
+	}
+}
