@@ -99,7 +99,7 @@ func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetc
 		path := filepath.Join(dir, partitionName(i))
 		here, err := fetch(ctx, i, path)
 		if err == nil {
-			err = p.own(path)
+			err = p.own(ctx, path)
 		}
 		if err != nil {
 			if here {
@@ -130,8 +130,8 @@ func (e *Engine) backup(ctx context.Context, w io.Writer, dir string, fetch Fetc
 
 // own checks a copy and makes it one of this directory, without what only a
 // replica has.
-func (p *partition) own(path string) error {
-	if err := inspectFile(path, 1<<62); err != nil {
+func (p *partition) own(ctx context.Context, path string) error {
+	if err := p.checkCopy(ctx, path); err != nil {
 		return err
 	}
 	return claim(path, p.label, p.opts)

@@ -107,19 +107,13 @@ func (c *check) partition(path string, l label, into *Checked) error {
 func (c *check) values(path string, l label, s *sweep, into *Checked, begin int64) (err error) {
 	defer guard(&err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	if err := inspectFile(path, -1); err != nil {
-		return err
-	}
-	db, err := bolt.Open(path, fileMode, &bolt.Options{ReadOnly: true, Timeout: time.Second})
+	db, err := openToRead(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	for !s.done && c.ctx.Err() == nil {
-		if err := db.View(func(tx *bolt.Tx) error { return s.slice(tx, scrubSlice) }); err != nil {
-			return err
-		}
-		c.tell(begin + s.bytes - c.done)
+	if err := s.whole(c.ctx, db, func() { c.tell(begin + s.bytes - c.done) }); err != nil {
+		return err
 	}
 	err = db.View(func(tx *bolt.Tx) (err error) {
 		if err = checkLabel(tx, l); err == nil {
@@ -143,6 +137,43 @@ func (c *check) values(path string, l label, s *sweep, into *Checked, begin int6
 		return err
 	}
 	return j.cutShort()
+}
+
+func openToRead(path string) (*bolt.DB, error) {
+	if err := inspectFile(path, -1); err != nil {
+		return nil, err
+	}
+	return bolt.Open(path, fileMode, &bolt.Options{ReadOnly: true, Timeout: time.Second})
+}
+
+// whole reads all that a file has, and tells after each slice. Where ctx ends it stops.
+func (s *sweep) whole(ctx context.Context, db *bolt.DB, tell func()) error {
+	for !s.done && ctx.Err() == nil {
+		if err := db.View(func(tx *bolt.Tx) error { return s.slice(tx, scrubSlice) }); err != nil {
+			return err
+		}
+		tell()
+	}
+	return nil
+}
+
+// checkCopy checks every page, value and number of a copy that nobody has open.
+func (p *partition) checkCopy(ctx context.Context, path string) (err error) {
+	if err := inspectFile(path, 1<<62); err != nil {
+		return err
+	}
+	defer guard(&err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	db, err := openToRead(path)
+	if err != nil {
+		return err
+	}
+	s := newSweep(p.index, p.opts.Numbers)
+	err = errors.Join(s.whole(ctx, db, func() {}), db.Close(), ctx.Err())
+	if err == nil && s.found > 0 {
+		err = damaged("%s (%d such places)", s.places[0].What, s.found)
+	}
+	return err
 }
 
 func (c *check) tell(n int64) {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (p *partition) stageSnapshot(staged string, r io.Reader) error {
 	}
 	p.opts.Step("install: written")
 	// Whole, whatever its size: it takes the place of a file that may be better.
-	if err := inspectFile(staged, 1<<62); err != nil {
+	if err := p.checkCopy(context.Background(), staged); err != nil {
 		return err
 	}
 	return adopt(staged, p.label, p.opts)

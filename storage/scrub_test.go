@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,7 +101,8 @@ func TestScrubBeside(t *testing.T) {
 	}
 }
 
-// TestScrubNumbers: a record that is missing from a run is found, wherever it was.
+// TestScrubNumbers: a record that is missing from a run is found, wherever it was; and neither
+// does a backup take it, nor a replica install it.
 func TestScrubNumbers(t *testing.T) {
 	delete := func(at, n int) func(int, *ubl.Batch) {
 		return func(i int, b *ubl.Batch) {
@@ -128,6 +130,16 @@ func TestScrubNumbers(t *testing.T) {
 			found, _ := scrubs(t, dir)
 			if test.want == "" && len(found) > 0 || test.want != "" && (len(found) != 1 || !strings.Contains(found[0].What, test.want) || found[0].Group != testGroup.String()) {
 				t.Errorf("found %+v, want %q", found, test.want)
+			}
+			e := open(t, dir, &storage.Options{Partitions: 1, Numbers: numbers()})
+			replica, _ := oldReplica(t, t.TempDir(), storage.Options{Numbers: numbers()})
+			for what, err := range map[string]error{
+				"a backup":   e.Backup(t.Context(), io.Discard, nil),
+				"a snapshot": replica.Install(0, bytes.NewReader(snapshotOf(t, e, 0))),
+			} {
+				if damaged := errors.Is(err, storage.ErrDamaged); damaged != (test.want != "") || damaged && !strings.Contains(err.Error(), test.want) {
+					t.Errorf("%s of it: %v, want %q", what, err, test.want)
+				}
 			}
 		})
 	}
