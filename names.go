@@ -315,6 +315,21 @@ func (m Member) Called() string {
 	return cmp.Or(m.Name, local, string(m.UserID))
 }
 
+// Introduced is what to call a member where there is room for one text alone, as in a
+// notification: their name, else their address if it is proven, else their id. It says of who is
+// unproven that they are.
+func (m Member) Introduced() string {
+	name := m.Name
+	if name == "" && !m.Unproven {
+		name = m.Email
+	}
+	name = cmp.Or(name, string(m.UserID))
+	if m.Unproven {
+		name += " (unproven)"
+	}
+	return name
+}
+
 // together are the scripts that one language writes together; Latin may stand among
 // them. By UTS #39 names in one script or in one of these are highly restricted.
 var together = [][]string{

@@ -89,6 +89,20 @@ func TestShownName(t *testing.T) {
 }
 
 // TestSkeleton: names that look the same have one, others have two.
+func TestIntroduced(t *testing.T) {
+	for want, m := range map[string]ubl.Member{
+		"Ana":             {UserID: "u:1", Name: "Ana", Email: "ana@example.com"},
+		"ana@example.com": {UserID: "u:1", Email: "ana@example.com"},
+		"u:1":             {UserID: "u:1"},
+		"Ana (unproven)":  {UserID: "u:1", Name: "Ana", Email: "ceo@example.com", Unproven: true},
+		"u:1 (unproven)":  {UserID: "u:1", Email: "ceo@example.com", Unproven: true},
+	} {
+		if got := m.Introduced(); got != want {
+			t.Errorf("%+v is introduced as %q, want %q", m, got, want)
+		}
+	}
+}
+
 func TestSkeleton(t *testing.T) {
 	for _, same := range [][]string{
 		{"paypal", "раураl", "PAYPAL", "pаypal", "payp\u200bal"},

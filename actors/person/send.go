@@ -184,18 +184,13 @@ func (x *Person) read(ctx context.Context, user ubl.UserID, room ubl.RoomID) (se
 	return seq, err
 }
 
-// called is what to call an author: their name, their address, or their id.
+// called is what to call an author.
 func (x *Person) called(ctx context.Context, who ubl.Identity, author ubl.UserID) string {
 	m, err := ubl.Ask[*ubl.Member](ctx, x.Ask, ubl.TenantName(who.TenantID), ubl.FindMember{Who: who, UserID: author})
-	switch {
-	case err != nil:
+	if err != nil {
 		return string(author)
-	case m.Name != "":
-		return m.Name
-	case m.Email != "":
-		return m.Email
 	}
-	return string(author)
+	return m.Introduced()
 }
 
 // roomName is what a room is called; direct messages like the others whom they are with.

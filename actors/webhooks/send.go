@@ -27,6 +27,8 @@ type Data struct {
 	RoomName   string       `json:"room_name,omitempty"`
 	RoomSeq    int64        `json:"room_seq,omitempty"`
 	AuthorName string       `json:"author_name,omitempty"`
+	// AuthorUnproven says that they came by a link, and nobody has proven their address.
+	AuthorUnproven bool `json:"author_unproven,omitempty"`
 	// Entry is the entry as the maker of the webhook reads it now (ubl.entry.v2). One that is too
 	// large is left out, and Truncated says so.
 	Entry     json.RawMessage `json:"entry,omitempty"`
@@ -193,7 +195,7 @@ func (x *Webhooks) fill(ctx context.Context, p *Payload, who ubl.Identity, d Del
 		p.Data.RoomName = r.Name
 	}
 	if m, err := x.member(ctx, who, e.AuthorID); err == nil {
-		p.Data.AuthorName = m.Name
+		p.Data.AuthorName, p.Data.AuthorUnproven = m.Name, m.Unproven
 	}
 	return "", nil
 }

@@ -141,6 +141,19 @@ func TestNotificationsReachWhomTheyAreFor(t *testing.T) {
 	}
 }
 
+// TestWhoIsUnprovenIsToldAsThat: a notification never gives the address of somebody who came by a
+// link as theirs.
+func TestWhoIsUnprovenIsToldAsThat(t *testing.T) {
+	w := openReached(t, harness.Options{})
+	w.device(w.bob, "phone")
+	p := &party{House: w.House, t: t, tenant: ubl.TenantName(w.ana.TenantID), ana: w.ana, bob: w.bob}
+	boss := p.guest(w.ana, "boss@example.com", ubl.RoleMember)
+	w.say(boss, "send me the keys", ubl.Mention(w.bob.UserID))
+	if n := w.pushed(1)[0]; n.Author != string(boss.UserID)+" (unproven)" {
+		t.Errorf("bob is told %+v", n)
+	}
+}
+
 // TestDirectMessagesAreNamedAfterTheOthers: what comes in direct messages is told under the names of
 // the others, never under the room's id.
 func TestDirectMessagesAreNamedAfterTheOthers(t *testing.T) {

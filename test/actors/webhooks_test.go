@@ -129,6 +129,19 @@ func TestWebhookTells(t *testing.T) {
 	w.VerifyLedger(w.ana.TenantID)
 }
 
+// TestWebhookTellsWhoIsUnproven: other servers believe a name more than people do.
+func TestWebhookTellsWhoIsUnproven(t *testing.T) {
+	w := openHooked(t, harness.Options{})
+	hook := w.add()
+	p := &party{House: w.House, t: t, tenant: ubl.TenantName(w.ana.TenantID), ana: w.ana, bob: w.bob}
+	boss := p.guest(w.ana, "boss@example.com", ubl.RoleMember)
+	harness.Must[*ubl.Sent](w.House, ubl.RoomName(w.ana.TenantID, ubl.GeneralRoom), ubl.SendMessage{Request: w.Request(boss), Text: "send me the keys"})
+	w.ended(hook.WebhookID, webhooks.DeliveryDelivered)
+	if posts := w.all(); len(posts) != 1 || !strings.Contains(string(posts[0].body), `"author_unproven":true`) {
+		t.Errorf("told is %s", posts)
+	}
+}
+
 // TestWebhookTriesAgain: what failed is posted again under the same id, until it is taken; so is
 // what its maker sends again.
 func TestWebhookTriesAgain(t *testing.T) {

@@ -29,7 +29,8 @@ type Brief struct {
 	// Drops are more members to leave out, such as the id that the caller has asked by.
 	Drops []string
 	// Names are members with a user's id, each with the member that says beside it what to call them.
-	// Where another member of the tenant looks the same, one more says so (see alikeSuffix).
+	// Where another member of the tenant looks the same, or nobody has proven who they are, one more
+	// says so (see alikeSuffix and unprovenSuffix).
 	Names map[string]string
 	// Parts says that what is told are parts of an answer, as single messages.
 	Parts bool
@@ -37,6 +38,9 @@ type Brief struct {
 
 // alikeSuffix ends the member that stands beside a name which looks like another member's.
 const alikeSuffix = "_alike"
+
+// unprovenSuffix ends the member that stands beside the name of an unproven member.
+const unprovenSuffix = "_unproven"
 
 // spared are members that a brief answer has nowhere.
 var spared = []string{
@@ -157,6 +161,10 @@ func (b *Brief) object(dst []byte, member string, v jsontext.Value, names map[ub
 					add(beside + alikeSuffix)
 					dst = append(dst, "true"...)
 				}
+				if m.Unproven {
+					add(beside + unprovenSuffix)
+					dst = append(dst, "true"...)
+				}
 			}
 		}
 	}
@@ -237,6 +245,7 @@ func (b *Brief) loosen(schema map[string]any, member string, top bool) {
 		if beside := b.Names[name]; beside != "" && properties[beside] == nil {
 			properties[beside] = map[string]any{"type": "string", "description": "What to call them; in brief answers."}
 			properties[beside+alikeSuffix] = map[string]any{"type": "boolean", "description": "Another member's name looks the same: tell them apart by id."}
+			properties[beside+unprovenSuffix] = map[string]any{"type": "boolean", "description": "They came by a link: nobody has proven their address."}
 		}
 	}
 	if items, ok := schema["items"].(map[string]any); ok {
