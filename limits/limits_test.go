@@ -339,6 +339,29 @@ func TestStreamsAndPlaces(t *testing.T) {
 	refused(t, err, StreamsTenant)
 }
 
+// TestStreamsOfAnAddress: people of any tenant share those of the address that they come from, and
+// of a network of version 6.
+func TestStreamsOfAnAddress(t *testing.T) {
+	l := limited(t, &clock{}, map[string]int64{"streams-identity": 100, "streams-tenant": 100, "streams-ip": 2})
+	at := netip.MustParseAddr("2001:db8::1")
+	one, err := l.Of(person("t:a", "u:ana"), at).Stream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = l.Of(person("t:b", "u:bob"), at).Stream(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Of(person("t:c", "u:cyd"), netip.MustParseAddr("2001:db8::2:3")).Stream()
+	refused(t, err, StreamsIP)
+	if _, err = l.Of(person("t:c", "u:cyd"), netip.MustParseAddr("2001:db8:0:1::1")).Stream(); err != nil {
+		t.Errorf("from another network: %v", err)
+	}
+	one()
+	if _, err = l.Of(person("t:c", "u:cyd"), at).Stream(); err != nil {
+		t.Errorf("with a place given back: %v", err)
+	}
+}
+
 // deadlined notes what is asked of a connection.
 type deadlined struct {
 	net.Conn

@@ -28,6 +28,8 @@ type gone struct {
 	token  string // the client id of the service
 	agents []*agent
 	plan   string // the id of a document of theirs
+	said   string // and of a message, which is at when in the ledger
+	when   string
 }
 
 // identityOf is the caller's user id.

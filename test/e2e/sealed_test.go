@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"ubl/test/poll"
 )
 
 // TestSealedRoomStaysShut: a private room and workspace whose only member was removed
@@ -30,6 +32,11 @@ func TestSealedRoomStaysShut(t *testing.T) {
 		if _, rest, ok := strings.Cut(answer, `"document_id":"`); ok {
 			g.plan, _, _ = strings.Cut(rest, `"`)
 		}
+		if _, rest, ok := strings.Cut(answer, `"msg_id":"`); ok {
+			g.said, _, _ = strings.Cut(rest, `"`)
+			_, rest, _ = strings.Cut(rest, `"seq":`)
+			g.when = rest[:strings.IndexAny(rest, ",}")]
+		}
 	}
 	bob.opensMCP()
 	for what, look := range g.looks(bob) { // else a refusal would prove nothing
@@ -40,6 +47,10 @@ func TestSealedRoomStaysShut(t *testing.T) {
 	if _, answer := bob.ask("GET", "/api/rooms/r:plans/history", ""); !strings.Contains(answer, secret) {
 		t.Fatalf("bob reads %s", answer)
 	}
+	poll.Until(t, "bob finds what was said", func() bool {
+		_, answer := bob.ask("GET", "/api/search?query=combination", "")
+		return strings.Contains(answer, secret)
+	})
 	live := ana.opens("/api/events")
 	must(t, g.ana.do(ctx, "DELETE", "/api/tenant/members/"+g.id, "", nil, nil))
 	sealed := false
@@ -67,11 +78,20 @@ func TestSealedRoomStaysShut(t *testing.T) {
 			t.Errorf("the heir reads by %s what was said before: %s", what, answer)
 		}
 	}
+	g.findsNothing(t, cem, secret)
 	if _, answer := cem.ask("GET", "/api/rooms/r:plans/history", ""); !strings.Contains(answer, "mine now") {
 		t.Errorf("the heir reads %s", answer)
 	}
 	if live.has(secret) || live.has("mine now") {
 		t.Error("the owner's stream carried what was said in the room")
+	}
+}
+
+// findsNothing wants a search over all that somebody may read to find nothing of the secret.
+func (g *gone) findsNothing(t *testing.T, a *agent, secret string) {
+	t.Helper()
+	if status, answer := a.ask("GET", "/api/search?query=combination", ""); status != http.StatusOK || strings.Contains(answer, secret) {
+		t.Errorf("a search answers %d %s", status, answer)
 	}
 }
 
@@ -83,6 +103,11 @@ func (g *gone) looks(a *agent) map[string]func() (int, string) {
 		{"GET", "/api/rooms/r:plans/history", ""},
 		{"GET", "/api/rooms/r:plans/history?limit=1&cursor=3", ""},
 		{"GET", "/api/rooms/r:plans/members", ""},
+		{"GET", "/api/rooms/r:plans/entries", ""},
+		{"GET", "/api/rooms/r:plans/pins", ""},
+		{"GET", "/api/rooms/r:plans/entries/" + g.said + "/thread", ""},
+		{"GET", "/api/rooms/r:plans/files", ""},
+		{"GET", "/api/rooms/r:plans?as_of=" + g.when, ""},
 		{"GET", "/api/events/rooms/r:plans?from_seq=0", ""},
 		{"GET", "/api/workspaces/w:shelf/documents", ""},
 		{"GET", "/api/workspaces/w:shelf/documents/" + g.plan, ""},
@@ -115,6 +140,7 @@ func (g *gone) shut(t *testing.T, a *agent, secret string) {
 	if a.session == "" {
 		a.opensMCP()
 	}
+	g.findsNothing(t, a, secret)
 	for what, look := range g.looks(a) {
 		status, answer := look()
 		if !failed(status, answer) || strings.Contains(answer, secret) {

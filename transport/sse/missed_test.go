@@ -120,6 +120,20 @@ func TestHistoryIsTriedAgainWhileItsActorIsAway(t *testing.T) {
 	})
 }
 
+// TestDamageEndsTheStream: nothing is told past an entry that can't be read.
+func TestDamageEndsTheStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, hub := house(sse.Limits{})
+		s := open(hub, member("u:ann"), general, "")
+		synctest.Wait()
+		w.without(func() { w.send("r:general", "u:ann", "damaged by now") })
+		w.fail(ubl.RoomName(tenant, "r:general"), ubl.Damaged("message 2 of r:general is missing"))
+		w.send("r:general", "u:ann", "behind it")
+		synctest.Wait()
+		wantEnded(t, hub, s, sse.EndedInternal, "retry 2000\nid 1")
+	})
+}
+
 func TestHistoryThatStaysAwayEndsTheStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, hub := house(sse.Limits{})
