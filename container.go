@@ -147,6 +147,8 @@ type ContainerSummary struct {
 	Name        string      `json:"name"`
 	Physics     Physics     `json:"physics"`
 	CreatedAt   Time        `json:"created_at"`
+	// Alike, in lists, says that the name looks like another's of the list.
+	Alike bool `json:"alike,omitempty"`
 }
 
 // Container is a container as it is served.

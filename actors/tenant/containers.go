@@ -108,7 +108,9 @@ func (x *Tenant) listContainers(t *actors.Turn, c ubl.ListContainers) {
 			}
 		}
 		list = slices.DeleteFunc(list, func(in ubl.ContainerSummary) bool { return !mandate.Includes(string(in.ContainerID)) })
-		return &ubl.ContainerList{Containers: sorted(list, c.Kind), Receipt: receipt()}, nil
+		list = sorted(list, c.Kind)
+		markNames(list, func(c *ubl.ContainerSummary) (string, *bool) { return c.Name, &c.Alike })
+		return &ubl.ContainerList{Containers: list, Receipt: receipt()}, nil
 	})
 }
 

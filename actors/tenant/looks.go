@@ -78,15 +78,17 @@ func (l *looks) String() string {
 	return fmt.Sprint(l.of, l.count)
 }
 
-// markRooms says of each room whether another of the list looks like it.
-func markRooms(list []ubl.RoomEntry) {
+// markNames says of each place of a list whether another one's name looks like its own.
+func markNames[P any](list []P, of func(*P) (name string, alike *bool)) {
 	count := make(map[string]int, len(list))
 	skeletons := make([]string, len(list))
-	for i, r := range list {
-		skeletons[i] = ubl.Skeleton(r.Name)
+	for i := range list {
+		name, _ := of(&list[i])
+		skeletons[i] = ubl.Skeleton(name)
 		count[skeletons[i]]++
 	}
 	for i := range list {
-		list[i].Alike = count[skeletons[i]] > 1
+		_, alike := of(&list[i])
+		*alike = count[skeletons[i]] > 1
 	}
 }

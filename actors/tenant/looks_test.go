@@ -87,3 +87,19 @@ func TestNamesThatImpersonate(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkspacesThatLookAlike are marked in lists, as rooms are.
+func TestWorkspacesThatLookAlike(t *testing.T) {
+	p := newParty(t)
+	for _, name := range []string{"Plans", "P1ans", "Team"} {
+		harness.Must[*ubl.ContainerMade](p.House, p.tenant, ubl.CreateContainer{Request: p.Request(p.ana), Kind: "workspace", Name: name})
+	}
+	marked := map[string]bool{}
+	list := harness.Must[*ubl.ContainerList](p.House, p.tenant, ubl.ListContainers{Request: p.Request(p.ana), Kind: "workspace"})
+	for _, c := range list.Containers {
+		marked[c.Name] = c.Alike
+	}
+	if !marked["Plans"] || !marked["P1ans"] || marked["Team"] {
+		t.Errorf("marked are %v", marked)
+	}
+}

@@ -74,7 +74,7 @@ func (x *Tenant) listRooms(t *actors.Turn, c ubl.ListRooms) {
 			return nil, err
 		}
 		list = slices.DeleteFunc(list, func(e ubl.RoomEntry) bool { return !mandate.Includes(string(e.RoomID)) })
-		markRooms(list)
+		markNames(list, func(e *ubl.RoomEntry) (string, *bool) { return e.Name, &e.Alike })
 		list = pageOf(list, c.After, c.Limit)
 		if err := x.readBy(ctx, c.Who.UserID, list); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ export interface Container {
   name: string;
   physics: Physics;
   created_at: string;
+  alike?: true; // in lists: another one's name looks the same
   // Who owns it once its last owner is gone. Lists don't say.
   heir?: string;
 }

@@ -2,6 +2,7 @@
 // act with a receipt, so nothing here is asked twice without need.
 
 import { at, del, get, patch, post, query } from '../../api';
+import { bare } from '../../text';
 import type { Container, Document, DocumentHit, Receipt } from '../../types';
 
 export interface One {
@@ -19,6 +20,13 @@ export interface Hits {
   // Only there while the server still indexes: documents changed later may be missing.
   indexing?: { complete_up_to: string | null };
   receipt: Receipt;
+}
+
+// listWorkspaces are those that one may look into. One whose name looks like another's has its id
+// beside it.
+export async function listWorkspaces(signal?: AbortSignal): Promise<{ workspaces: Container[] }> {
+  const { workspaces } = await get<{ workspaces: Container[] }>('/api/workspaces', { signal });
+  return { workspaces: workspaces.map((w) => (w.alike ? { ...w, name: `${w.name} (${bare(w.container_id)})` } : w)) };
 }
 
 export const list = (w: string, cursor?: string | null, signal?: AbortSignal): Promise<Page> =>

@@ -1,12 +1,11 @@
 // names.ts knows what workspaces are called. The list says it: a look into a workspace
 // would have a receipt.
 
-import { get } from '../../api';
-import type { Container } from '../../types';
 import { useKept } from '../kept';
+import { listWorkspaces } from './api';
 
 // useWorkspaces is the list of workspaces.
-export const useWorkspaces = () => useKept('workspaces', (signal) => get<{ workspaces: Container[] }>('/api/workspaces', { signal }));
+export const useWorkspaces = () => useKept('workspaces', listWorkspaces);
 
 // useName is a workspace's name, its id without the prefix where the list lacks it, and
 // "Workspace" before it is there.

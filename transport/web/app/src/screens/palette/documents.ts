@@ -2,10 +2,9 @@
 // a while, since each look at one leaves a receipt.
 
 import { useEffect, useState } from 'preact/hooks';
-import { get } from '../../api';
 import { person } from '../../session';
-import type { Container, Document } from '../../types';
-import { list } from '../documents/api';
+import type { Document } from '../../types';
+import { list, listWorkspaces } from '../documents/api';
 
 const fresh = 5 * 60_000; // ms
 const most = 20; // workspaces that are looked into
@@ -37,7 +36,7 @@ function read(): Promise<readonly Document[]> {
 }
 
 async function load(): Promise<readonly Document[]> {
-  const { workspaces } = await get<{ workspaces: Container[] }>('/api/workspaces');
+  const { workspaces } = await listWorkspaces();
   const pages = await Promise.all(workspaces.slice(0, most).map((w) => list(w.container_id).then((page) => page.documents, () => [])));
   return pages.flat();
 }

@@ -1,7 +1,6 @@
 // The documents that a search finds, of all workspaces: each is asked, and what one of them
 // can't answer is said.
 
-import { get } from '../../api';
 import type { Container, DocumentHit } from '../../types';
 import { Await } from '../../ui/Await';
 import { Time } from '../../ui/Bits';
@@ -9,7 +8,7 @@ import { Empty } from '../../ui/Empty';
 import { Icon } from '../../ui/Icon';
 import { List, Row } from '../../ui/Row';
 import { useLoad } from '../../ui/useLoad';
-import { find as ask } from '../documents/api';
+import { find as ask, listWorkspaces } from '../documents/api';
 import { marks } from '../documents/marks';
 import { t } from '../../words';
 
@@ -56,7 +55,7 @@ interface Found {
 }
 
 async function find(words: string, signal: AbortSignal): Promise<Found> {
-  const { workspaces } = await get<{ workspaces: Container[] }>('/api/workspaces', { signal });
+  const { workspaces } = await listWorkspaces(signal);
   const asked = workspaces.slice(0, most);
   const answers = await Promise.allSettled(asked.map((w) => ask(w.container_id, words, signal)));
   if (answers.length > 0 && answers.every((a) => a.status === 'rejected')) throw (answers[0] as PromiseRejectedResult).reason;
