@@ -100,7 +100,8 @@ type spot struct {
 	Over     string // what is in the way otherwise
 }
 
-// spotOf looks twice, with frames before: what came with the screen may move it yet.
+// spotOf looks twice, with frames before: what came with the screen may move it yet. The next press
+// is noted: whether it met the control, down and up, see [person.missed].
 const spotOf = `async function() {
 	const el = this.nodeType === 1 ? this : this.parentElement;
 	const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -111,7 +112,12 @@ const spotOf = `async function() {
 	const box = el.getBoundingClientRect();
 	const x = box.x + box.width / 2, y = box.y + box.height / 2;
 	const over = document.elementFromPoint(x, y);
-	const met = !!over && (el.contains(over) || over.contains(el) || el.labels?.length > 0 && [...el.labels].some((l) => l.contains(over)));
+	const meets = (other) => !!other && (el.contains(other) || other.contains(el) || el.labels?.length > 0 && [...el.labels].some((l) => l.contains(other)));
+	const met = meets(over);
+	window.wanted = { meets };
+	const note = (e) => { window.wanted.met = window.wanted.meets(e.target); };
+	if (!window.watched) for (const kind of ['pointerdown', 'click']) document.addEventListener(kind, note, { capture: true });
+	window.watched = true;
 	const moves = ['x', 'y', 'width', 'height'].some((k) => box[k] !== before[k]);
 	return { X: x, Y: y, Met: met, Disabled: el.disabled === true, Moves: moves, Over: over ? over.outerHTML.slice(0, 120) : 'nothing' };
 }`
@@ -155,6 +161,15 @@ func (p *person) leads(role, name string) {
 	})
 }
 
+// missed reports whether the newest press met something else than what it was for, which had moved
+// away under it. A page that has been left was met.
+func (p *person) missed() bool {
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	missed, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`window.wanted?.met === false`))
+	return err == nil && missed
+}
+
 // press presses a control, with a finger where there is one.
 func (p *person) press(role, name string) {
 	p.t.Helper()
@@ -163,8 +178,10 @@ func (p *person) press(role, name string) {
 		c := p.find(role, name)
 		s, err := p.reach(c)
 		if err == nil {
-			p.point(s.X, s.Y)
-			return
+			if p.point(s.X, s.Y); !p.missed() {
+				return
+			}
+			err = errors.New("it moved away")
 		}
 		if time.Now().After(deadline) {
 			p.fail("can't press the %s %q: %v", role, name, err)
