@@ -16,9 +16,7 @@ import (
 // three and then, in `make soak`, one of five. Its data is theirs, and no caller notices more
 // than retries.
 func TestGrowth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes half a minute")
-	}
+	soak.Only(t, "the README's cluster grows in ./test/e2e, too")
 	needsCluster(t)
 	t.Parallel()
 	w := newWorld(t, seedOf(t), plan{count: 1, alone: true})
@@ -93,6 +91,7 @@ func TestRemove(t *testing.T) {
 // TestWrongSecret: a node that doesn't know the secret gets nowhere, and both
 // sides say so.
 func TestWrongSecret(t *testing.T) {
+	soak.Only(t, "foreign secrets get nowhere in ./cluster/mesh, too")
 	c := try(t, plan{count: 3})
 	stranger := c.world.add(t)
 	stranger.secret = newSecret()
@@ -102,7 +101,7 @@ func TestWrongSecret(t *testing.T) {
 // TestForeignCertificate: a node that knows the secret but bears another CA's
 // certificate gets nowhere either.
 func TestForeignCertificate(t *testing.T) {
-	soak.Only(t, "TestWrongSecret is refused in the same place")
+	soak.Only(t, "foreign certificates get nowhere in ./cluster/mesh, too")
 	c := try(t, plan{count: 3})
 	stranger := c.world.add(t)
 	c.must(stranger.ownPKI())
