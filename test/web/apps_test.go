@@ -153,7 +153,7 @@ func (p *person) seesInView(texts ...string) {
 // no network, and finds out by itself whether what it shows is what the ledger has.
 func TestApps(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		first := s.client(owner).send(general, "High water is at 06:12 and 18:40.")

@@ -8,7 +8,7 @@ import (
 // TestFormerAuthors: a browser that has never met who left calls them by their name
 // wherever it shows an author, and says that they have left. It learns no address.
 func TestFormerAuthors(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		c, bo := s.client(owner), s.client("bo@harbour.example")
 		for _, who := range []*client{c, bo} {

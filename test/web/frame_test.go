@@ -26,7 +26,7 @@ var (
 // later, and has three things to begin with, each gone when it is done.
 func TestWelcome(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newPerson(t, s, v, "Ana")
 		p.visit(s.link())
@@ -170,7 +170,7 @@ func among(all []screen, names ...string) []screen {
 // TestLanguages: every language has the whole of the app's frame, and Arabic is mirrored.
 func TestLanguages(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		all := furnish(t, s)
@@ -230,7 +230,7 @@ func (p *person) speak(name string) {
 // everything is there, fits, and can be told apart.
 func TestContrastAndSize(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		screens := among(furnish(t, s), append(places, "rooms", "room-members", "settings")...)

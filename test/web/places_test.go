@@ -11,7 +11,7 @@ import (
 // room; documents are found beside it, and without a network what this device keeps.
 func TestSearch(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p, bo := newcomer(t, s, v), s.client("bo@harbour.example")
 		furnish(t, s)
@@ -110,7 +110,7 @@ func TestDirectMessages(t *testing.T) {
 // they set them.
 func TestNotificationSettings(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		c := s.client(owner)

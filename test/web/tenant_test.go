@@ -12,7 +12,7 @@ import (
 // and others see whom.
 func TestTenantScreens(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		ns, err := nameserver.Start(nil)
 		must(t, err)
 		t.Cleanup(ns.Close)

@@ -13,7 +13,7 @@ import (
 // colours; what strangers write to do harm is text.
 func TestFormattedMessage(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		c := s.client(owner)
 		ana := newcomer(t, s, v)
@@ -154,7 +154,7 @@ const draw = `(async (length) => {
 // loaded anew; they arrive whole, once, and are shown and opened.
 func TestFilesGoUp(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := behindFront(t)
 		c := s.direct().client(owner)
 		ana := newcomer(t, s, v)
