@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -142,7 +143,11 @@ func (x *Entity[S, E]) send(ctx context.Context, key string, as armed) {
 	})
 	if err != nil {
 		c.failed = ubl.AsError(err)
-		x.Log.Warn("something couldn't be done outside", "key", as.Out.Key, "attempts", as.Attempts+1, "error", err)
+		level := slog.LevelWarn
+		if as.Attempts > 0 { // it was told, and the figures count on
+			level = slog.LevelDebug
+		}
+		x.Log.Log(ctx, level, "something couldn't be done outside", "key", as.Out.Key, "attempts", as.Attempts+1, "error", err)
 	}
 	x.sends.count(err)
 	// What comes too late for the lease is of no use.

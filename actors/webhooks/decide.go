@@ -110,6 +110,15 @@ func (s *State) decideCreate(c *adding, at actors.Moment) (*plan, error) {
 	if len(s.Hooks) >= maxHooks {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the organisation has %d webhooks: remove one first", maxHooks)
 	}
+	mine := 0
+	for _, h := range s.Hooks {
+		if h.MadeBy == c.Who.UserID {
+			mine++
+		}
+	}
+	if mine >= maxOfOne {
+		return nil, ubl.Errorf(ubl.CodeConflict, "you have %d webhooks: remove one first", mine)
+	}
 	id, err := draw(at, "wh:")
 	if err != nil {
 		return nil, err

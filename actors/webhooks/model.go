@@ -21,6 +21,7 @@ func ActorName(t ubl.TenantID) ubl.Name { return ubl.Name(string(t) + "|" + loca
 // Limits of a tenant's webhooks.
 const (
 	maxHooks      = 50
+	maxOfOne      = 20 // of one maker, so that others have room
 	maxRooms      = 50
 	maxName       = 100
 	maxWaiting    = 1000 // deliveries of one; it is paused with more

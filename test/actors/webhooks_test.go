@@ -377,3 +377,17 @@ func TestWebhookLosesRights(t *testing.T) {
 	}
 	w.VerifyLedger(w.ana.TenantID)
 }
+
+// TestWebhooksOfOneMaker: they leave room for those of others.
+func TestWebhooksOfOneMaker(t *testing.T) {
+	w := openHooked(t, harness.Options{})
+	for range 20 {
+		w.add()
+	}
+	w.Refused(ubl.CodeConflict, w.at, webhooks.AddWebhook{
+		Request: w.Request(w.ana), Name: "Build", URL: w.server.URL, Rooms: []ubl.RoomID{ubl.GeneralRoom},
+	})
+	list := harness.Must[*webhooks.WebhookList](w.House, w.at, webhooks.ListWebhooks{Who: w.ana}).Webhooks
+	harness.Must[*webhooks.Webhook](w.House, w.at, webhooks.RemoveWebhook{Request: w.Request(w.ana), WebhookID: list[0].WebhookID})
+	w.add()
+}
