@@ -421,3 +421,51 @@ func TestHolesHoldInPart(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadsOfExportsInPart: a head that was noted is found before a hole, behind it and at the end.
+// Both verifiers say of one that isn't found whether it can be in what is missing.
+func TestHeadsOfExportsInPart(t *testing.T) {
+	node := need.Node(t)
+	export, head, _ := fresh(t)
+	lines := slices.Collect(strings.Lines(export))
+	after := func(seq int) string {
+		var l struct {
+			Head string `json:"head_hash"`
+		}
+		if err := json.Unmarshal([]byte(lines[seq]), &l); err != nil {
+			t.Fatal(err)
+		}
+		return l.Head
+	}
+	last, other := int(head.Seq), ubl.NextHead(head.HeadHash, "c:")
+	inside := strings.Join(slices.Replace(slices.Clone(lines), 3, 6, hole(3, 5)), "")
+	lost := export + fmt.Sprintf(`{"after_seq":%d,"format":"ubl.export.lost.v1","ledger_shard":"0","reason":"x","tenant_id":"t:example.com"}`+"\n", last)
+	for _, c := range []struct {
+		name, file, flag, head string
+		code                   int
+		found                  bool
+	}{
+		{"before a hole", inside, "--earlier", after(2), inPart, true},
+		{"behind a hole", inside, "--earlier", after(5), inPart, true},
+		{"in a hole", inside, "--earlier", after(4), inPart, false},
+		{"behind a hole, to end with", inside, "--head", head.HeadHash, inPart, true},
+		{"of another ledger, to end with", inside, "--head", other, refused, false},
+		{"too early, to end with", inside, "--head", after(2), refused, true},
+		{"behind a lost end", lost, "--head", other, inPart, false},
+		{"behind a lost end, earlier", lost, "--earlier", other, inPart, false},
+		{"before a lost end", lost, "--head", after(2), refused, true},
+	} {
+		code, said := verify(t, node, c.file, c.flag, c.head)
+		if code != c.code || code == inPart && strings.Contains(said, "was not found") == c.found {
+			t.Errorf("a head %s: exit code %d, %s", c.name, code, said)
+		}
+		options := ubl.VerifyOptions{Head: c.head}
+		if c.flag == "--earlier" {
+			options = ubl.VerifyOptions{Earlier: c.head}
+		}
+		v, err := ubl.Verify(strings.NewReader(c.file), options)
+		if _, partly := errors.AsType[*ubl.IncompleteError](err); partly != (c.code == inPart) || partly && v.Unfound == c.found {
+			t.Errorf("a head %s: our own verifier says %+v, %v", c.name, v, err)
+		}
+	}
+}
