@@ -98,12 +98,13 @@ func gone(g ubl.Gone) string {
 		g.Entries, g.Documents, g.Files)
 }
 
-// shows is what a check has shown, by the heads that it was held against.
+// shows is what a check has shown, by the heads that it was held against. That of an empty ledger
+// shows nothing: anything can come behind it.
 func shows(head, earlier string) string {
 	switch {
 	case head != "":
 		return "It ends with the head that you gave: what was there when you noted it is there unchanged, and nothing was added since."
-	case earlier != "":
+	case earlier != "" && earlier != ubl.Genesis:
 		return "It comes by the head that you noted: what was there then is there unchanged, and what was added since is chained to it. This doesn't show that the ledger ends here."
 	}
 	return "Nothing between the first atom and the last was changed, moved or left out. This alone doesn't show that the ledger ends here, " +
