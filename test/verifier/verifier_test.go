@@ -19,6 +19,7 @@ import (
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/hashes"
 	"ubl/test/need"
 )
 
@@ -166,6 +167,29 @@ func fresh(t *testing.T) (export string, head ubl.LedgerHead, said *ubl.Entry) {
 		t.Fatal(err)
 	}
 	return export, head, said
+}
+
+// TestEveryHashIsOpened: the openings, which openings.test.mjs reads, have every hash of test/hashes
+// but the chain's own.
+func TestEveryHashIsOpened(t *testing.T) {
+	data, err := os.ReadFile("testdata/openings.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var openings []struct{ Act, Member string }
+	if err := json.Unmarshal(data, &openings); err != nil {
+		t.Fatal(err)
+	}
+	for list, members := range map[string][]hashes.Member{"salted": hashes.Salted, "bare": hashes.Bare} {
+		for _, m := range members {
+			opened := func(o struct{ Act, Member string }) bool {
+				return o.Member == m.Name && hashes.IsSalted(o.Act, o.Member) == (list == "salted")
+			}
+			if m.Name != "head_hash" && m.Name != "prev_hash" && !slices.ContainsFunc(openings, opened) {
+				t.Errorf("there is no opening of the %s %s", list, m.Name)
+			}
+		}
+	}
 }
 
 // TestFreshLedger holds, up to its head and by an earlier one, and a message opens its
