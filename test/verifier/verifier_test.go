@@ -59,7 +59,7 @@ func TestEarlierLedgers(t *testing.T) {
 	node := need.Node(t)
 	for _, fixture := range fixtures(t) {
 		t.Run(strings.TrimPrefix(fixture, "../../"), func(t *testing.T) {
-			h := harness.Open(t, harness.Options{Dir: data(t, fixture), From: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)})
+			h := harness.Open(t, harness.Options{Dir: harness.Fixture(t, fixture), From: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)})
 			groups, err := h.Engine.Groups(t.Context())
 			if err != nil || len(groups) == 0 {
 				t.Fatalf("%d tenants, %v", len(groups), err)
@@ -104,23 +104,6 @@ func fixtures(t *testing.T) (all []string) {
 		t.Fatalf("there are %d fixtures, %v", len(all), err)
 	}
 	return all
-}
-
-// data are the files of a fixture: of a backup, or as a node that was killed left them.
-func data(t *testing.T, fixture string) (dir string) {
-	t.Helper()
-	inside, err := exec.Command("tar", "-tzf", fixture).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.HasPrefix(inside, []byte("backup.json")) {
-		return harness.Restore(t, fixture)
-	}
-	dir = t.TempDir()
-	if out, err := exec.Command("tar", "-xzf", fixture, "-C", dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return dir
 }
 
 func check(t *testing.T, node, export string, args ...string) {

@@ -183,27 +183,48 @@ function changes(m: Message): [what: string, how: string, changed: Partial<Messa
   return of;
 }
 
-test('a ledger that an earlier version began and this one goes on with holds', { skip, timeout: 600_000 }, async () => {
-  const data = join(folder, 'earlier');
-  mkdirSync(data);
-  execFileSync('tar', ['-xzf', join(process.env.UBL_TESTS ?? resolve('../../../test'), 'e2e/testdata/killed/data.tar.gz'), '-C', data]);
-  const earlier = new RealServer(data);
-  await earlier.start();
-  try {
-    const token = earlier.token('ana@load.example');
-    const read = async <T>(path: string) => (await (await earlier.fetch(token, path)).json()) as T;
-    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': api.newKey() };
-    const sent = await earlier.fetch(token, '/api/rooms/r:plans/messages', { method: 'POST', headers, body: JSON.stringify({ type: 'text', body: { text: 'of today' } }) });
-    assert.equal(sent.status, 201);
-    const { atoms, head } = await ledger(500, read);
-    const { at, bad } = await verifyAtoms(fromGenesis('t:load.example'), atoms);
-    assert.equal(bad, null);
-    assert.equal(verifyEnd(at, head), null);
-    assert.deepEqual([...new Set(atoms.map((atom) => atom.kind))].sort(), ['action.v1', 'action.v2', 'effect.v1', 'effect.v2']);
-  } finally {
-    await earlier.kill();
+// Data that nodes left which were killed, of the version before salts and of one with atoms of version 2.
+const kept: [name: string, archive: string, owner: string, room: string, kinds: string[]][] = [
+  ['of version 1', 'e2e/testdata/killed', 'ana@load.example', 'r:plans', ['action.v1', 'action.v2', 'effect.v1', 'effect.v2']],
+  ['of version 2', 'upgrade/testdata/atoms-v2', 'owner@localhost', 'r:general', ['action.v2', 'effect.v2']],
+];
+
+for (const [name, archive, owner, room, kinds] of kept) {
+  test(`a ledger with atoms ${name} that a server began and this one goes on with holds`, { skip, timeout: 600_000 }, async () => {
+    const data = join(folder, name);
+    mkdirSync(data);
+    execFileSync('tar', ['-xzf', join(process.env.UBL_TESTS ?? resolve('../../../test'), archive, 'data.tar.gz'), '-C', data]);
+    const earlier = new RealServer(data);
+    await earlier.start();
+    try {
+      const token = earlier.token(owner);
+      const read = async <T>(path: string) => (await (await earlier.fetch(token, path)).json()) as T;
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': api.newKey() };
+      const sent = await earlier.fetch(token, `/api/rooms/${room}/messages`, { method: 'POST', headers, body: JSON.stringify({ type: 'text', body: { text: 'of today' } }) });
+      assert.equal(sent.status, 201);
+      const { atoms, head } = await ledger(500, read);
+      const { at, bad } = await verifyAtoms(fromGenesis(`t:${owner.split('@')[1]}`), atoms);
+      assert.equal(bad, null);
+      assert.equal(verifyEnd(at, head), null);
+      assert.deepEqual([...new Set(atoms.map((atom) => atom.kind))].sort(), kinds);
+      await receiptsHold(read, room);
+    } finally {
+      await earlier.kill();
+    }
+  });
+}
+
+// receiptsHold checks the receipts of a room's newest messages.
+async function receiptsHold(read: <T>(path: string) => Promise<T>, room: string) {
+  const { entries } = await read<{ entries: Entry[] }>(`/api/rooms/${room}/entries?limit=20`);
+  const messages = entries.filter((entry) => entry.type === 'message');
+  assert.ok(messages.length > 0);
+  for (const entry of messages) {
+    const { atoms } = await read<ReceiptLookup>(`/api/receipts/${entry.receipt.seq}`);
+    const { checks } = await verifyReceipt(sentAs(rowOf(entry), entry), atoms, entry.salt);
+    assert.deepEqual(checks.filter((c) => !c.ok), []);
   }
-});
+}
 
 test('canonical JSON here is that of the Go side, byte by byte', { skip }, async () => {
   const response = await server.fetch(mine, '/api/export');
