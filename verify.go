@@ -45,6 +45,8 @@ type Verified struct {
 	Gone Gone
 	// Missing is how many atoms lie in holes of the export: then the error says which.
 	Missing int64
+	// Unfound says that a head to check against wasn't found, which may be in what is missing.
+	Unfound bool
 }
 
 // Gone counts what a ledger says was taken away for good, with the salts: what it commits to of
@@ -255,6 +257,15 @@ func (v *verifier) hole(m map[string]json.RawMessage) error {
 	return nil
 }
 
+// arrive is at a head that the ledger comes by.
+func (v *verifier) arrive(at LedgerHead) {
+	v.at = at
+	if at.HeadHash == v.opts.Head {
+		v.headAt = at.Seq
+	}
+	v.passed = v.passed || at.HeadHash == v.opts.Earlier
+}
+
 // atom checks one against where the chain is; behind a hole that is where the atom says.
 func (v *verifier) atom(m map[string]json.RawMessage) error {
 	if err := v.exactly(m, "atom", "head_hash", "seq"); err != nil {
@@ -268,14 +279,10 @@ func (v *verifier) atom(m map[string]json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	v.at = LedgerHead{Seq: seq, HeadHash: NextHead(v.at.HeadHash, cid)}
+	v.arrive(LedgerHead{Seq: seq, HeadHash: NextHead(v.at.HeadHash, cid)})
 	if text(m["head_hash"]) != v.at.HeadHash {
 		return v.bad("head_hash is not the head after this atom")
 	}
-	if v.at.HeadHash == v.opts.Head {
-		v.headAt = seq
-	}
-	v.passed = v.passed || v.at.HeadHash == v.opts.Earlier
 	if v.opts.Progress != nil && seq%progressEvery == 0 {
 		v.opts.Progress(seq, v.last.Seq)
 	}
@@ -290,7 +297,7 @@ func (v *verifier) link(raw json.RawMessage) (string, error) {
 	}
 	cid, before := text(atom["cid"]), text(atom["prev_hash"])
 	if v.at.HeadHash == "" && ValidHash("h:", before) { // behind a hole
-		v.at.HeadHash = before
+		v.arrive(LedgerHead{Seq: v.at.Seq, HeadHash: before})
 	}
 	switch {
 	case text(atom["tenant_id"]) != string(v.out.TenantID):
@@ -353,19 +360,23 @@ func (v *verifier) end() (*Verified, error) {
 	if err := v.unanswered(); err != nil {
 		return nil, err
 	}
-	if v.opts.Head != "" && v.headAt != v.at.Seq {
+	v.out.Unfound = v.lacks.Lost != "" && v.opts.Head != "" && v.headAt < 0 || v.inPart() && v.opts.Earlier != "" && !v.passed
+	if v.opts.Head != "" && v.headAt != v.at.Seq && !v.out.Unfound {
 		return nil, v.wrongHead()
 	}
-	if v.opts.Earlier != "" && !v.passed {
+	if v.opts.Earlier != "" && !v.passed && !v.inPart() {
 		return nil, v.bad("missing: the ledger doesn't come by the earlier head: it was cut off before it, or went another way, as after a backup was restored")
 	}
 	v.out.Missing, v.lacks.Of = v.lacks.Missing, v.last.Seq
 	v.out.Atoms, v.out.HeadHash = v.last.Seq-v.out.Missing, v.last.HeadHash
-	if v.out.Missing > 0 || v.lacks.Lost != "" {
+	if v.inPart() {
 		return &v.out, &v.lacks
 	}
 	return &v.out, nil
 }
+
+// inPart reports whether the export says that atoms are missing, or may be.
+func (v *verifier) inPart() bool { return v.lacks.Missing > 0 || v.lacks.Lost != "" }
 
 // nothingMore sees that nothing follows the last atom but the line that says that more may
 // be missing there.

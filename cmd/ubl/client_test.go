@@ -339,6 +339,29 @@ func TestTailEndsWhereTryingAgainCannotHelp(t *testing.T) {
 	}
 }
 
+// TestVerifyKeptExport: an export that an earlier build answered, with atoms of version 2, holds up to the
+// head that its header has.
+func TestVerifyKeptExport(t *testing.T) {
+	kept := "../../test/upgrade/testdata/atoms-v2/ledger.ndjson"
+	data, err := os.ReadFile(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var header struct {
+		HeadHash string `json:"head_hash"`
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	if err := json.Unmarshal([]byte(line), &header); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code := Run(t.Context(), []string{"verify", kept, "--head", header.HeadHash}, nil, &out, &errs, nil)
+	if code != 0 || !strings.HasPrefix(out.String(), "ok: t:localhost, 244 atoms (122 actions, 122 effects, 0 still open), head "+header.HeadHash) ||
+		!strings.Contains(out.String(), "Taken away for good: entries of rooms 1, documents 2, files 2.") {
+		t.Errorf("verify: %d %s %s", code, &out, &errs)
+	}
+}
+
 // TestVerifyShowsNoText that a forged export wrote for the auditor's terminal: reasons of
 // damage and of holes are one line, without what moves the cursor.
 func TestVerifyShowsNoText(t *testing.T) {

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,6 +56,7 @@ func TestScripts(t *testing.T) {
 			"token":     token,
 			"streaming": streaming,
 			"truncate":  truncate,
+			"hole":      hole,
 			"agekey":    ageKey,
 			"dns":       answerDNS,
 			"publish":   publish, "publishfile": publishFile,
@@ -143,7 +146,7 @@ func streaming(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // truncate EXPORT N FILE writes an export's first N atoms under a header that
-// fits them, and sets HEAD to the head of the whole.
+// fits them, and sets HEAD to the head of the whole and CUT to that of the file.
 func truncate(ts *testscript.TestScript, _ bool, args []string) {
 	lines := strings.SplitAfter(ts.ReadFile(args[0]), "\n")
 	n, err := strconv.Atoi(args[1])
@@ -158,11 +161,23 @@ func truncate(ts *testscript.TestScript, _ bool, args []string) {
 		HeadHash string `json:"head_hash"`
 	}
 	ts.Check(json.Unmarshal([]byte(lines[n]), &last))
+	ts.Setenv("CUT", last.HeadHash)
 	var out bytes.Buffer
 	_, err = ubl.NewExporter(&out, header.TenantID, ubl.LedgerHead{Seq: int64(n), HeadHash: last.HeadHash})
 	ts.Check(err)
 	out.WriteString(strings.Join(lines[1:n+1], ""))
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), out.Bytes(), 0o600))
+}
+
+// hole EXPORT N M FILE writes an export that says that its atoms N to M are missing.
+func hole(ts *testscript.TestScript, _ bool, args []string) {
+	lines := strings.SplitAfter(ts.ReadFile(args[0]), "\n")
+	from, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	to, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	said := fmt.Sprintf(`{"format":%q,"from_seq":%d,"ledger_shard":"0","reason":"a page is damaged","tenant_id":"t:localhost","to_seq":%d}`+"\n", ubl.HoleFormat, from, to)
+	ts.Check(os.WriteFile(ts.MkAbs(args[3]), []byte(strings.Join(slices.Replace(lines, from, to+1, said), "")), 0o600))
 }
 
 // eventually polls for a minute at most.

@@ -98,13 +98,14 @@ func gone(g ubl.Gone) string {
 		g.Entries, g.Documents, g.Files)
 }
 
-// shows is what a check has shown, by the heads that it was held against.
+// shows is what a check has shown, by the heads that it was held against. That of an empty ledger
+// shows nothing: anything can come behind it.
 func shows(head, earlier string) string {
 	switch {
 	case head != "":
 		return "It ends with the head that you gave: what was there when you noted it is there unchanged, and nothing was added since."
-	case earlier != "":
-		return "It comes by the head that you noted: what was there then is there unchanged, and what was added since is chained to it. That it ends here it doesn't show."
+	case earlier != "" && earlier != ubl.Genesis:
+		return "It comes by the head that you noted: what was there then is there unchanged, and what was added since is chained to it. This doesn't show that the ledger ends here."
 	}
 	return "Nothing between the first atom and the last was changed, moved or left out. This alone doesn't show that the ledger ends here, " +
 		"or that it wasn't written anew as a whole: note heads from time to time, and give one as --earlier."
@@ -122,11 +123,29 @@ func (c *verifyCmd) incomplete(p *program, v *ubl.Verified, lacks *ubl.Incomplet
 		if lacks.Lost != "" {
 			told["lost"] = lacks.Lost
 		}
+		if c.Head != nil || c.Earlier != nil {
+			told["head_found"] = !v.Unfound
+		}
 		return errors.Join(json.NewEncoder(p.out).Encode(told), result)
 	}
-	_, err := fmt.Fprintf(p.out, "%s: %s, %d atoms (%d actions, %d effects, %d still open), %d missing, head %s\n",
-		how, v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.Missing, v.HeadHash)
+	_, err := fmt.Fprintf(p.out, "%s: %s, %d atoms (%d actions, %d effects, %d still open), %d missing, head %s\n%s%s\n",
+		how, v.TenantID, v.Atoms, v.Actions, v.Effects, v.Open, v.Missing, v.HeadHash, gone(v.Gone), c.showsInPart(v))
 	return errors.Join(err, result)
+}
+
+// showsInPart is what a check of an export has shown that isn't whole.
+func (c *verifyCmd) showsInPart(v *ubl.Verified) string {
+	said := "No atom that is there was changed or moved. "
+	if v.Missing > 0 {
+		said += "Nothing binds what is before a hole to what is behind it. "
+	}
+	switch noted := c.Head != nil || c.Earlier != nil; {
+	case v.Unfound:
+		return said + "A head that you noted wasn't found: it may be in what is missing, or the ledger went another way."
+	case noted:
+		return said + "The head that you noted is there. This doesn't show what is missing, or that the ledger ends here."
+	}
+	return said + "This doesn't show what is missing, that the ledger ends here, or that it wasn't written anew as a whole: note heads from time to time, and give one as --earlier."
 }
 
 func doesNotVerify(err error) error { return fmt.Errorf("the ledger does not verify: %w", err) }

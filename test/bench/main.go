@@ -103,6 +103,13 @@ func measure(ctx context.Context, o options, logf func(string, ...any)) error {
 			return err
 		}
 	}
+	if o.judge {
+		r, err := report.Read(filepath.Join(o.out, "results.json"))
+		if err != nil {
+			return err
+		}
+		return judged(r, before, o.out)
+	}
 	if err := os.MkdirAll(o.cache, 0o755); err != nil {
 		return fmt.Errorf("couldn't make the cache: %w", err)
 	}
@@ -116,16 +123,21 @@ func measure(ctx context.Context, o options, logf func(string, ...any)) error {
 		return err
 	}
 	cut := s.Run(ctx)
-	if before != nil {
-		s.Report.Compare(before)
-	}
-	s.Report.Judge(report.Goals())
-	s.Report.Markdown(os.Stdout)
-	if err := s.Report.Write(o.out); err != nil {
+	if err := judged(s.Report, before, o.out); err != nil {
 		return errors.Join(cut, err)
 	}
 	logf("written to %s", o.out)
 	return cut
+}
+
+// judged holds a run against the goals, and an earlier run if there is one, and writes the report.
+func judged(r, before *report.Report, out string) error {
+	if before != nil {
+		r.Compare(before)
+	}
+	r.Judge(report.Goals())
+	r.Markdown(os.Stdout)
+	return r.Write(out)
 }
 
 // prepare looks at the machine and finds, builds or installs what is measured. What isn't

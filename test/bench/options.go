@@ -17,6 +17,7 @@ type options struct {
 	etcd     string
 	out      string
 	against  string // results.json of an earlier run, or empty
+	judge    bool   // measure nothing
 	cache    string
 	settings report.Settings
 }
@@ -35,6 +36,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.etcd, "etcd", "etcd", "`path` or name of etcd (Debian: apt-get install etcd-server)")
 	flags.StringVar(&o.out, "out", "results", "`directory` for RESULTS.md and results.json")
 	flags.StringVar(&o.against, "against", "", "`path` of an earlier run's results.json, against which UBL's figures are held")
+	flags.BoolVar(&o.judge, "judge", false, "measure nothing: judge the run in -out by the goals of today, against an earlier one if -against names it")
 	flags.StringVar(&o.cache, "cache", ".cache", "`directory` for workerd, the built ubl and all data; it must be on a real disk")
 	flags.IntVar(&set.Seconds, "seconds", 5, "length of each measurement")
 	flags.IntVar(&set.Rounds, "rounds", 3, "how often each program is measured")

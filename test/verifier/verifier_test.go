@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 
 	"ubl"
 	"ubl/test/harness"
+	"ubl/test/hashes"
 	"ubl/test/need"
 )
 
@@ -57,7 +59,7 @@ func TestEarlierLedgers(t *testing.T) {
 	node := need.Node(t)
 	for _, fixture := range fixtures(t) {
 		t.Run(strings.TrimPrefix(fixture, "../../"), func(t *testing.T) {
-			h := harness.Open(t, harness.Options{Dir: data(t, fixture), From: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)})
+			h := harness.Open(t, harness.Options{Dir: harness.Fixture(t, fixture), From: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)})
 			groups, err := h.Engine.Groups(t.Context())
 			if err != nil || len(groups) == 0 {
 				t.Fatalf("%d tenants, %v", len(groups), err)
@@ -104,23 +106,6 @@ func fixtures(t *testing.T) (all []string) {
 	return all
 }
 
-// data are the files of a fixture: of a backup, or as a node that was killed left them.
-func data(t *testing.T, fixture string) (dir string) {
-	t.Helper()
-	inside, err := exec.Command("tar", "-tzf", fixture).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.HasPrefix(inside, []byte("backup.json")) {
-		return harness.Restore(t, fixture)
-	}
-	dir = t.TempDir()
-	if out, err := exec.Command("tar", "-xzf", fixture, "-C", dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return dir
-}
-
 func check(t *testing.T, node, export string, args ...string) {
 	t.Helper()
 	if code, said := verify(t, node, export, args...); code != holds {
@@ -165,6 +150,29 @@ func fresh(t *testing.T) (export string, head ubl.LedgerHead, said *ubl.Entry) {
 		t.Fatal(err)
 	}
 	return export, head, said
+}
+
+// TestEveryHashIsOpened: the openings, which openings.test.mjs reads, have every hash of test/hashes
+// but the chain's own.
+func TestEveryHashIsOpened(t *testing.T) {
+	data, err := os.ReadFile("testdata/openings.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var openings []struct{ Act, Member string }
+	if err := json.Unmarshal(data, &openings); err != nil {
+		t.Fatal(err)
+	}
+	for list, members := range map[string][]hashes.Member{"salted": hashes.Salted, "bare": hashes.Bare} {
+		for _, m := range members {
+			opened := func(o struct{ Act, Member string }) bool {
+				return o.Member == m.Name && hashes.IsSalted(o.Act, o.Member) == (list == "salted")
+			}
+			if m.Name != "head_hash" && m.Name != "prev_hash" && !slices.ContainsFunc(openings, opened) {
+				t.Errorf("there is no opening of the %s %s", list, m.Name)
+			}
+		}
+	}
 }
 
 // TestFreshLedger holds, up to its head and by an earlier one, and a message opens its
@@ -263,89 +271,129 @@ func encode(t *testing.T, v any) string {
 	return string(data)
 }
 
-// TestTampered: what was done to an export, with hashes that fit or without, and where both
-// verifiers notice.
+// tampering is something that was done to an export, told as testdata/tampered.json has it. The
+// browser's checker is held against the same list, but for what shows in a file alone.
+type tampering struct {
+	Name string
+	// Replace has the first of one text be another.
+	Replace []string
+	// Lines are taken away, put where they don't belong, or copied there, one after the other.
+	Lines []struct {
+		Cut  []int // from one to before another
+		Copy []int // one to before another
+		Put  []any // a text before one
+	}
+	// Shorter is how many bytes are missing at the end.
+	Shorter int
+	// Forge is what was done to an atom, and all hashes behind it were made anew.
+	Forge *struct {
+		Seq           int
+		Set           map[string]any
+		Drop          string
+		Remove, Again bool
+		Answers       int // the atom that the effect names
+	}
+	// FileOnly says that no atom shows it: it is about lines, the header, or what may be missing.
+	FileOnly bool `json:"file_only"`
+}
+
+// tamperings are all of them.
+func tamperings(t *testing.T) (list []tampering) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/tampered.json")
+	if err == nil {
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.DisallowUnknownFields()
+		err = d.Decode(&list)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// of is what was done to an export.
+func (f tampering) of(t *testing.T, export string) string {
+	t.Helper()
+	switch {
+	case f.Replace != nil && !strings.Contains(export, f.Replace[0]):
+		t.Fatalf("%s: the export has no %s", f.Name, f.Replace[0])
+	case f.Replace != nil:
+		return strings.Replace(export, f.Replace[0], f.Replace[1], 1)
+	case f.Forge != nil:
+		return f.forged(parse(t, export)).rewrite(t, "t:localhost")
+	}
+	lines := slices.Collect(strings.Lines(export))
+	for _, edit := range f.Lines {
+		switch {
+		case edit.Cut != nil:
+			lines = slices.Delete(lines, edit.Cut[0], edit.Cut[1])
+		case edit.Copy != nil:
+			lines = slices.Insert(lines, edit.Copy[1], lines[edit.Copy[0]])
+		default:
+			lines = slices.Insert(lines, int(edit.Put[1].(float64)), edit.Put[0].(string))
+		}
+	}
+	export = strings.Join(lines, "")
+	return export[:len(export)-f.Shorter]
+}
+
+func (f tampering) forged(list atoms) atoms {
+	i := f.Forge.Seq - 1
+	maps.Copy(list[i], f.Forge.Set)
+	delete(list[i], f.Forge.Drop)
+	switch {
+	case f.Forge.Answers > 0:
+		list[i]["ref_action_cid"] = list[f.Forge.Answers-1]["cid"]
+	case f.Forge.Remove:
+		return slices.Delete(list, i, i+1)
+	case f.Forge.Again:
+		return slices.Insert(list, i+1, maps.Clone(list[i]))
+	}
+	return list
+}
+
+// ledger is an export of a whole ledger that the project keeps.
+func ledger(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("../upgrade/testdata/atoms-v2/ledger.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestTampered: what was done to an export, with hashes that fit or without, is noticed by both
+// verifiers.
 func TestTampered(t *testing.T) {
 	node := need.Node(t)
-	export, head, _ := fresh(t)
-	tenant := "t:example.com"
-	lines := strings.SplitAfter(strings.TrimSuffix(export, "\n"), "\n")
-	lines[len(lines)-1] += "\n"
-	edit := func(f func(l []string) []string) string { return strings.Join(f(slices.Clone(lines)), "") }
-	replace := func(old, new string) string {
-		if !strings.Contains(export, old) {
-			t.Fatalf("the export has no %s", old)
-		}
-		return strings.Replace(export, old, new, 1)
+	export := ledger(t)
+	check(t, node, export)
+	all := tamperings(t)
+	if len(all) < 42 {
+		t.Errorf("only %d kinds of tampering", len(all))
 	}
-	forge := func(f func(list atoms) atoms) string { return f(parse(t, export)).rewrite(t, tenant) }
-	executed := 0 // the last one
-	for i, a := range parse(t, export) {
-		if a["status"] == "executed" {
-			executed = i
-		}
-	}
-	tampered := map[string]string{
-		"a changed value":              replace(`"room_seq":1`, `"room_seq":9`),
-		"a changed author":             replace(`"is_service":false`, `"is_service":true`),
-		"a changed time":               replace(`"when":"2026-01-07`, `"when":"2025-01-07`),
-		"another status":               replace(`"status":"executed"`, `"status":"denied"`),
-		"another commitment":           replace(`"body_hash":"b:`, `"body_hash":"b:0`),
-		"a member more in an atom":     replace(`{"atom":{`, `{"atom":{"a":1,`),
-		"a member more in a line":      replace(`,"seq":3}`, `,"seq":3,"x":1}`),
-		"a blank":                      replace(`,"seq":3}`, `, "seq":3}`),
-		"an escape":                    replace(`"kind":"action.v2"`, `"kind":"\u0061ction.v2"`),
-		"a doubled member":             replace(`,"seq":3}`, `,"seq":3,"seq":3}`),
-		"a line with another end":      replace("\n", "\r\n"),
-		"an atom removed":              edit(func(l []string) []string { return slices.Delete(l, 3, 4) }),
-		"an act removed":               edit(func(l []string) []string { return slices.Delete(l, 3, 5) }),
-		"the last atom removed":        edit(func(l []string) []string { return l[:len(l)-1] }),
-		"the last newline removed":     strings.TrimSuffix(export, "\n"),
-		"cut in the middle of a line":  export[:len(export)-30],
-		"two atoms exchanged":          edit(func(l []string) []string { l[3], l[4] = l[4], l[3]; return l }),
-		"an atom twice":                edit(func(l []string) []string { return slices.Insert(l, 3, l[2]) }),
-		"an empty line":                edit(func(l []string) []string { return slices.Insert(l, 3, "\n") }),
-		"a line behind the end":        export + lines[2],
-		"another tenant in the header": replace(`"tenant_id":"t:example.com"}`, `"tenant_id":"t:example.org"}`),
-		"another shard in the header":  replace(`"ledger_shard":"0"`, `"ledger_shard":"1"`),
-		"another format":               replace("ubl.export.v2", "ubl.export.v3"),
-		"an older format":              replace("ubl.export.v2", "ubl.export.v1"),
-		"a larger last_seq":            replace(fmt.Sprintf(`"last_seq":%d`, head.Seq), fmt.Sprintf(`"last_seq":%d`, head.Seq+1)),
-		"a smaller last_seq":           replace(fmt.Sprintf(`"last_seq":%d`, head.Seq), fmt.Sprintf(`"last_seq":%d`, head.Seq-1)),
-		"another head in the header":   replace(head.HeadHash, ubl.NextHead(head.HeadHash, "c:")),
-		"no header":                    edit(func(l []string) []string { return l[1:] }),
-		"nothing":                      "",
-		"a line of damage":             edit(func(l []string) []string { return append(l[:4], `{"damaged":"a page","seq":4}`+"\n") }),
-		"a hole in the wrong place":    edit(func(l []string) []string { return slices.Insert(l, 3, hole(7, 8)) }),
-		"a lost end before the end": edit(func(l []string) []string {
-			return append(l[:4], `{"after_seq":3,"format":"ubl.export.lost.v1","ledger_shard":"0","reason":"x","tenant_id":"t:example.com"}`+"\n")
-		}),
-		"forged: another tenant's atom":  forge(func(l atoms) atoms { l[2]["tenant_id"] = "t:example.org"; return l }),
-		"forged: another shard":          forge(func(l atoms) atoms { l[2]["shard"] = "1"; return l }),
-		"forged: no shard":               forge(func(l atoms) atoms { delete(l[2], "shard"); return l }),
-		"forged: an unknown kind":        forge(func(l atoms) atoms { l[2]["kind"] = "action.v9"; return l }),
-		"forged: an unknown status":      forge(func(l atoms) atoms { l[executed]["status"] = "done"; return l }),
-		"forged: an unknown outcome":     forge(func(l atoms) atoms { l[executed+1]["outcome"] = "fine"; return l }),
-		"forged: an effect removed":      forge(func(l atoms) atoms { return slices.Delete(l, executed+1, executed+2) }),
-		"forged: an action removed":      forge(func(l atoms) atoms { return slices.Delete(l, executed, executed+1) }),
-		"forged: an effect twice":        forge(func(l atoms) atoms { return slices.Insert(l, executed+2, copied(l[executed+1])) }),
-		"forged: an effect of an effect": forge(func(l atoms) atoms { l[executed+1]["ref_action_cid"] = l[executed-1]["cid"]; return l }),
-	}
-	if len(tampered) < 30 {
-		t.Errorf("only %d kinds of tampering", len(tampered))
-	}
-	for name, file := range tampered {
+	for _, f := range all {
+		file := f.of(t, export)
 		if code, said := verify(t, node, file); code != refused {
-			t.Errorf("%s: exit code %d, %s", name, code, said)
+			t.Errorf("%s: exit code %d, %s", f.Name, code, said)
 		}
 		if _, err := ubl.Verify(strings.NewReader(file), ubl.VerifyOptions{}); err == nil {
-			t.Errorf("%s: our own verifier lets it pass", name)
+			t.Errorf("%s: our own verifier lets it pass", f.Name)
 		} else if _, partly := errors.AsType[*ubl.IncompleteError](err); partly {
-			t.Errorf("%s: our own verifier says that it holds in part", name)
+			t.Errorf("%s: our own verifier says that it holds in part", f.Name)
 		}
 	}
-	// Written anew as a whole, a ledger holds by itself; a head that was noted before tells.
-	anew := forge(func(l atoms) atoms { l[2]["when"] = "2020-01-01T00:00:00.000Z"; return l })
+}
+
+// TestWrittenAnew: written anew as a whole, a ledger holds by itself; a head that was noted before
+// tells.
+func TestWrittenAnew(t *testing.T) {
+	node := need.Node(t)
+	export, head, _ := fresh(t)
+	list := parse(t, export)
+	list[2]["when"] = "2020-01-01T00:00:00.000Z"
+	anew := list.rewrite(t, "t:example.com")
 	check(t, node, anew)
 	if code, said := verify(t, node, anew, "--earlier", head.HeadHash); code != refused {
 		t.Errorf("a past written anew comes by an earlier head: %d %s", code, said)
@@ -354,14 +402,6 @@ func TestTampered(t *testing.T) {
 
 func hole(from, to int) string {
 	return fmt.Sprintf(`{"format":"ubl.export.hole.v1","from_seq":%d,"ledger_shard":"0","reason":"x","tenant_id":"t:example.com","to_seq":%d}`+"\n", from, to)
-}
-
-func copied(atom map[string]any) map[string]any {
-	out := map[string]any{}
-	for k, v := range atom {
-		out[k] = v
-	}
-	return out
 }
 
 // TestHolesHoldInPart: an export that says what it lacks is neither good nor refused.
@@ -385,6 +425,54 @@ func TestHolesHoldInPart(t *testing.T) {
 			}
 		} else {
 			t.Errorf("%s: our own verifier says that it is whole", name)
+		}
+	}
+}
+
+// TestHeadsOfExportsInPart: a head that was noted is found before a hole, behind it and at the end.
+// Both verifiers say of one that isn't found whether it can be in what is missing.
+func TestHeadsOfExportsInPart(t *testing.T) {
+	node := need.Node(t)
+	export, head, _ := fresh(t)
+	lines := slices.Collect(strings.Lines(export))
+	after := func(seq int) string {
+		var l struct {
+			Head string `json:"head_hash"`
+		}
+		if err := json.Unmarshal([]byte(lines[seq]), &l); err != nil {
+			t.Fatal(err)
+		}
+		return l.Head
+	}
+	last, other := int(head.Seq), ubl.NextHead(head.HeadHash, "c:")
+	inside := strings.Join(slices.Replace(slices.Clone(lines), 3, 6, hole(3, 5)), "")
+	lost := export + fmt.Sprintf(`{"after_seq":%d,"format":"ubl.export.lost.v1","ledger_shard":"0","reason":"x","tenant_id":"t:example.com"}`+"\n", last)
+	for _, c := range []struct {
+		name, file, flag, head string
+		code                   int
+		found                  bool
+	}{
+		{"before a hole", inside, "--earlier", after(2), inPart, true},
+		{"behind a hole", inside, "--earlier", after(5), inPart, true},
+		{"in a hole", inside, "--earlier", after(4), inPart, false},
+		{"behind a hole, to end with", inside, "--head", head.HeadHash, inPart, true},
+		{"of another ledger, to end with", inside, "--head", other, refused, false},
+		{"too early, to end with", inside, "--head", after(2), refused, true},
+		{"behind a lost end", lost, "--head", other, inPart, false},
+		{"behind a lost end, earlier", lost, "--earlier", other, inPart, false},
+		{"before a lost end", lost, "--head", after(2), refused, true},
+	} {
+		code, said := verify(t, node, c.file, c.flag, c.head)
+		if code != c.code || code == inPart && strings.Contains(said, "was not found") == c.found {
+			t.Errorf("a head %s: exit code %d, %s", c.name, code, said)
+		}
+		options := ubl.VerifyOptions{Head: c.head}
+		if c.flag == "--earlier" {
+			options = ubl.VerifyOptions{Earlier: c.head}
+		}
+		v, err := ubl.Verify(strings.NewReader(c.file), options)
+		if _, partly := errors.AsType[*ubl.IncompleteError](err); partly != (c.code == inPart) || partly && v.Unfound == c.found {
+			t.Errorf("a head %s: our own verifier says %+v, %v", c.name, v, err)
 		}
 	}
 }

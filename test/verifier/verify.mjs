@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const USAGE = `usage: node verify.mjs FILE|- [--head h:…] [--earlier h:…]
+       node verify.mjs --open MEMBER=b:… --act DID --record FILE|-
        node verify.mjs --open MEMBER=b:… [--salt HEX] --content FILE|-`;
 const MAX_LINE = 1024 * 1024; // bytes, without the newline
 const MAX_LEVELS = 1000;
@@ -105,6 +106,80 @@ export async function opens(commitment, salt, chunks) {
   const hash = createHash('sha256').update(Buffer.from(salt, 'hex'));
   for await (const chunk of chunks) hash.update(chunk);
   return commitment === 'b:' + hash.digest('hex');
+}
+
+// ---------- What a hash is of ----------
+
+const salted = (r) => r.salt;
+const textOf = (name) => (r) => canonical({ [name]: r[name] });
+const jsonOf = (name) => (r) => canonical(r[name]);
+const pick = (r, names) => Object.fromEntries(names.filter((name) => r[name] !== undefined).map((name) => [name, r[name]]));
+const without = (r, names) => Object.fromEntries(Object.entries(r).filter(([name]) => !names.includes(name)));
+
+// HASHES are the rows of the two tables of DESIGN.md, those of a certain act first: the member, the acts that have it (all, where there are
+// none), the content by the record as it is served, its salt, and what stands before the hash.
+export const HASHES = [
+  { member: 'body_hash', content: bodyOf },
+  { member: 'attachments_hash', content: jsonOf('attachments') },
+  { member: 'imported_hash', content: jsonOf('imported_from') },
+  { member: 'content_hash', acts: ['person.'], content: (r) => canonical(without(r, ['salt', 'request_id', 'server_time'])) },
+  { member: 'content_hash', acts: ['webhook.'], content: (r) => canonical(without(r, ['salt', 'secret', 'request_id', 'server_time'])) },
+  { member: 'content_hash', content: (r) => (r.file_id === undefined ? textOf('content')(r) : Buffer.from(r.sha256, 'hex')) },
+  { member: 'title_hash', content: textOf('title') },
+  { member: 'name_hash', content: textOf('name') },
+  { member: 'query_hash', content: (r) => canonical({ query: r.query.trim() }) },
+  { member: 'prompt_hash', content: textOf('prompt') },
+  { member: 'input_hash', acts: ['office.llm.complete'], content: completionAsked },
+  { member: 'output_hash', acts: ['office.llm.complete'], content: textOf('completion') },
+  { member: 'input_hash', content: jsonOf('arguments') },
+  { member: 'output_hash', content: (r) => canonical(pick(r, ['content', 'is_error', 'structured_content'])) },
+  { member: 'asked_hash', content: jsonOf('asked') },
+  { member: 'mandate_hash', content: jsonOf('mandate') },
+  { member: 'client_hash', content: (r) => r.client, salt: (r) => r.client_salt },
+  { member: 'url_hash', content: textOf('url') },
+  { member: 'terms_hash', acts: ['portal.server.'], content: termsOfServer },
+  { member: 'terms_hash', acts: ['tool.access'], content: (r) => canonical(pick(r, ['allowed', 'confirm', 'groups', 'per_minute', 'tool', 'users'])), salt: null },
+  { member: 'terms_hash', content: jsonOf('terms'), salt: null },
+  { member: 'agreement_hash', content: agreementOf, salt: null, prefix: 'g:' },
+  { member: 'definition_hash', content: jsonOf('definition'), salt: null },
+  { member: 'files_hash', content: jsonOf('files'), salt: null },
+  { member: 'kind_hash', content: (r) => canonical(without(r, ['own'])), salt: null },
+  { member: 'value_hash', content: (r) => r.value, salt: null },
+  { member: 'link_hash', content: (r) => r.link.split('/').at(-1), salt: null, prefix: '' },
+];
+
+// bodyOf is what an entry or a message.v1 says.
+function bodyOf({ kind, body }) {
+  if (kind !== 'entry.v2') return canonical(pick(body, ['mentions', 'text']));
+  return body.json === undefined ? Buffer.from(body.bytes, 'base64') : canonical(body.json);
+}
+
+function completionAsked(r) {
+  const defaults = { cache: false, max_steps: 4, max_tokens: 1000, model: 'gpt-4', temperature: null, tools: [] };
+  return canonical({ ...defaults, ...pick(r, [...Object.keys(defaults), 'prompt', 'workspace_id']) });
+}
+
+function termsOfServer(r) {
+  const texts = ['auth', 'authorize_url', 'client_id', 'header', 'name', 'token_url', 'url'].map((name) => [name, r[name] ?? '']);
+  const more = ['command', 'document_url', 'kind'].filter((name) => r[name]).map((name) => [name, r[name]]);
+  return canonical({ disabled: r.disabled, scopes: r.scopes ?? [], server: r.server_id, ...Object.fromEntries([...texts, ...more]) });
+}
+
+function agreementOf(r) {
+  const names = ['created_at', 'created_by', 'ended_at', 'heir', 'id', 'mandate', 'physics', 'salt', 'sealed_at', 'status', 'tenant_id', 'terms', 'type'];
+  const members = r.members.map((m) => pick({ ...m, is_service: m.is_service || undefined }, ['is_service', 'role', 'since', 'user_id']));
+  return canonical({ ...pick(r, names), members: members.sort((a, b) => (a.user_id < b.user_id ? -1 : 1)) });
+}
+
+export const rowOf = (member, act) => HASHES.find((one) => one.member === member && (one.acts ?? ['']).some((of) => act.startsWith(of)));
+
+// opensRecord tells whether a hash that an act has is of a record as it is served, which has the salt, too.
+export function opensRecord(member, act, hash, record) {
+  const row = rowOf(member, act);
+  must(row, `no act has a ${member} of a record`);
+  const { content, salt = salted, prefix = 'b:' } = row;
+  const sum = createHash('sha256').update(Buffer.from((salt && salt(record)) ?? '', 'hex'));
+  return hash === prefix + sum.update(content(record)).digest('hex');
 }
 
 // ---------- The check ----------
@@ -330,32 +405,50 @@ export async function verify(chunks, noted) {
 
 // ---------- The command ----------
 
-const OPTIONS = Object.fromEntries(['head', 'earlier', 'open', 'salt', 'content'].map((name) => [name, { type: 'string' }]));
+const OPTIONS = Object.fromEntries(['head', 'earlier', 'open', 'act', 'record', 'salt', 'content'].map((name) => [name, { type: 'string' }]));
 
 function readArguments() {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS });
-  const { head, earlier, open, salt, content } = values;
+  const { head, earlier, open, ...opening } = values;
   if (open !== undefined) return readOpen(values, positionals);
   must(positionals.length === 1, 'one FILE is needed, or -');
-  must(salt === undefined && content === undefined, '--salt and --content go with --open');
+  must(Object.keys(opening).length === 0, '--act, --record, --salt and --content go with --open');
   must(isHead(head ?? GENESIS) && isHead(earlier ?? GENESIS), '--head or --earlier is no head');
   return { file: positionals[0], noted: { head, earlier } };
 }
 
-function readOpen({ head, earlier, open, salt, content }, positionals) {
-  must(positionals.length === 0 && head === undefined && earlier === undefined, '--open goes with --salt and --content only');
-  const [, member, commitment] = /^([a-z_]+)=(b:[0-9a-f]{64})$/.exec(open) ?? [];
+function readOpen({ head, earlier, open, act, record, salt, content }, positionals) {
+  must(positionals.length === 0 && head === undefined && earlier === undefined, '--open goes with --act and --record, or --salt and --content only');
+  const [, member, hash] = /^([a-z_]+)=((?:[bg]:)?[0-9a-f]{64})$/.exec(open) ?? [];
   must(member, '--open is not of the form MEMBER=b:… with 64 lower-case hex digits');
+  if (record !== undefined) {
+    must(act !== undefined && salt === undefined && content === undefined, '--record goes with --act, and has the salt itself');
+    return { file: record, member, hash, act };
+  }
+  must(act === undefined && hash.startsWith('b:'), '--act goes with --record, which everything but b: needs');
   must(salt === undefined || /^[0-9a-f]{32}$/.test(salt), '--salt is not 32 lower-case hex digits');
-  must(content !== undefined, '--content is needed');
-  return { file: content, member, commitment, salt: salt ?? '' };
+  must(content !== undefined, '--content or --record is needed');
+  return { file: content, member, hash, salt: salt ?? '' };
 }
 
-async function run({ file, noted, member, commitment, salt }) {
+async function run({ file, noted, member, hash, act, salt }) {
   const chunks = file === '-' ? process.stdin : createReadStream(file);
   if (!member) return verify(chunks, noted);
-  if (await opens(commitment, salt, chunks)) return { code: 0, text: `ok: ${member} is a commitment to this content` };
+  const is = act === undefined ? await opens(hash, salt, chunks) : await opensFile(member, act, hash, chunks);
+  if (is) return { code: 0, text: `ok: ${member} is a commitment to this content` };
   return { code: 1, text: `refused: ${member} is no commitment to this content` };
+}
+
+// opensFile reads a record. One that lacks what its hash is of opens nothing.
+async function opensFile(member, act, hash, chunks) {
+  const read = [];
+  try {
+    for await (const chunk of chunks) read.push(chunk);
+    return opensRecord(member, act, hash, JSON.parse(Buffer.concat(read).toString()));
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError || error instanceof Refused)) throw error;
+    return false;
+  }
 }
 
 async function main() {

@@ -29,7 +29,7 @@ func TestFormerAuthors(t *testing.T) {
 		p.sees("Bo Lindqvist (left)") // quoted
 		p.shot("former-room")
 		p.press("button", fmt.Sprintf("Receipt %d", parting.Receipt.Seq))
-		p.sees("Verified by this browser", "Bo Lindqvist\nleft")
+		p.sees("Checked in part", "Which message it replies to isn’t in the receipt", "Bo Lindqvist\nleft")
 		p.shot("former-details")
 		p.visit("/ui/ledger")
 		p.sees("Bo Lindqvist (left)")

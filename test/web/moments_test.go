@@ -123,7 +123,7 @@ func TestMoments(t *testing.T) {
 				p.press("button", "Save")
 				p.sees("saved version 3")
 			}},
-			{"ledger-verified", func() { p.press("button", "Take theirs"); p.verifies("Whole and unchanged") }},
+			{"ledger-verified", func() { p.press("button", "Take theirs"); p.verifies("The chain holds") }},
 			{"folded-list", func() {
 				p.visit("/ui/")
 				p.press("button", "Direct messages")

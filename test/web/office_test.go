@@ -146,7 +146,7 @@ func TestLedger(t *testing.T) {
 		p.sees(seq)
 		p.visit("/ui/ledger/" + seq)
 		p.sees("messenger.send", "matches its content", m.MsgID)
-		p.verifies("Whole and unchanged")
+		p.verifies("The chain holds")
 
 		p.visit("/ui/ledger/verify")
 		p.fill("A head that you noted before", "h:nonsense")
@@ -155,7 +155,7 @@ func TestLedger(t *testing.T) {
 		p.fill("A head that you noted before", "h:"+strings.Repeat("a", 64))
 		p.press("button", "Verify all atoms")
 		p.sees("The head that you noted is not in this chain")
-		p.misses("Whole and unchanged")
+		p.misses("The chain holds")
 
 		p.tamper("/api/atoms", m.MsgID, m.MsgID+"0")
 		p.verifies("The ledger is not whole")

@@ -29,12 +29,12 @@ func TestApp(t *testing.T) {
 		compare(t, os.DirFS(filepath.Join(dir, "built")), os.DirFS("dist"))
 	})
 	t.Run("npm test", func(t *testing.T) {
-		t.Setenv("UBL_BIN", built.Path(t))                                         // some of them talk to it
-		earlier, err := filepath.Abs("../../test/e2e/testdata/killed/data.tar.gz") // and read this
+		t.Setenv("UBL_BIN", built.Path(t))       // some of them talk to it
+		tests, err := filepath.Abs("../../test") // and read what is kept there
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Setenv("UBL_EARLIER", earlier)
+		t.Setenv("UBL_TESTS", tests)
 		run(t, app, "npm", "test")
 	})
 }

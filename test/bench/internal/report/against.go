@@ -44,6 +44,8 @@ type Change struct {
 type Against struct {
 	Date    string   `json:"date"`
 	Changes []Change `json:"changes"` // of all figures that are in both, the worst first
+	// Absent are the figures that this run doesn't have, or has nothing of: they may be any worse.
+	Absent []Change `json:"absent,omitempty"`
 }
 
 // Read reads the results.json of an earlier run.
@@ -63,8 +65,12 @@ func Read(file string) (*Report, error) {
 func (r *Report) Compare(before *Report) {
 	a := &Against{Date: before.Machine.Date.UTC().Format("2006-01-02 15:04 UTC")}
 	for _, f := range before.Figures {
+		if slices.Contains(peers, f.Subject) || better[f.Measure] == 0 || f.Median <= 0 {
+			continue
+		}
 		now, ok := r.Find(f.Key)
-		if !ok || slices.Contains(peers, f.Subject) || better[f.Measure] == 0 || f.Median <= 0 || now.Median <= 0 {
+		if !ok || now.Median <= 0 {
+			a.Absent = append(a.Absent, Change{Key: f.Key, Before: f.Median})
 			continue
 		}
 		c := Change{Key: f.Key, Before: f.Median, Now: now.Median, Worse: now.Median / f.Median}
@@ -77,18 +83,24 @@ func (r *Report) Compare(before *Report) {
 	r.Against = a
 }
 
-// judge is the goal that no figure is worse by more than it may be; there is none where
-// nothing was compared.
+// judge is the goal that no figure is worse by more than it may be, which one that is absent misses;
+// there is none where nothing was compared.
 func (a *Against) judge() []Outcome {
-	if a == nil || len(a.Changes) == 0 {
+	if a == nil || len(a.Changes)+len(a.Absent) == 0 {
 		return nil
 	}
 	out := Outcome{
 		Goal:    fmt.Sprintf("no figure of UBL is worse than in the run of %s by more than %.0f %%", a.Date, 100*mayWorsen),
-		Verdict: "reached", Measured: a.Changes[0].Worse, Bound: 1 + mayWorsen, Rounds: []float64{a.Changes[0].Worse}, In: 1,
+		Verdict: "reached", Bound: 1 + mayWorsen,
+	}
+	if len(a.Changes) > 0 {
+		out.Measured, out.Rounds, out.In = a.Changes[0].Worse, []float64{a.Changes[0].Worse}, 1
 	}
 	if out.Measured > out.Bound {
 		out.Verdict, out.In = "missed", 0
+	}
+	if n := len(a.Absent); n > 0 {
+		out.Verdict, out.In, out.Reason = "missed", 0, fmt.Sprintf("%.2f, and %d of its figures aren't in this run", out.Measured, n)
 	}
 	return []Outcome{out}
 }
@@ -98,8 +110,12 @@ func (a *Against) write(w io.Writer) {
 	if a == nil {
 		return
 	}
-	fmt.Fprintf(w, "## Against the run of %s\n\n%d figures of UBL are in both. Worse by more than %.0f %%, by the medians:\n\n", a.Date, len(a.Changes), 100*mayWorsen)
+	fmt.Fprintf(w, "## Against the run of %s\n\n%d figures of UBL are in both, and %d aren't in this one. Those, and what is worse by more than %.0f %%, by the medians:\n\n",
+		a.Date, len(a.Changes), len(a.Absent), 100*mayWorsen)
 	fmt.Fprintf(w, "| section | program | figure | before | now | worse by |\n|---|---|---|---:|---:|---:|\n")
+	for _, c := range a.Absent {
+		fmt.Fprintf(w, "| %s | %s | %s | %s | – | absent |\n", c.Section, c.Subject, c.Measure, hundredths(c.Before))
+	}
 	for _, c := range a.Changes {
 		if c.Worse > 1+mayWorsen {
 			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %.0f %% |\n", c.Section, c.Subject, c.Measure, hundredths(c.Before), hundredths(c.Now), 100*(c.Worse-1))

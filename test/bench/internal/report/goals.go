@@ -83,7 +83,7 @@ type Outcome struct {
 	Bound    float64   `json:"bound"`
 	Rounds   []float64 `json:"rounds,omitempty"`            // the same for each round
 	In       int       `json:"reached_in_rounds,omitempty"` // how many of them reach the goal
-	Reason   string    `json:"reason,omitempty"`            // why it is not measured
+	Reason   string    `json:"reason,omitempty"`            // why it is not measured, or missed by more than its figure
 }
 
 // Judge fills in the outcomes.

@@ -1,9 +1,19 @@
 // chain.ts checks the ledger in the browser, with code of its own: it believes
-// hashes, not the server. The rules are those of `ubl verify`. It knows nothing of
+// hashes, not the server. The rules for atoms are those of `ubl verify`; those for the lines
+// and the header of an export have no place here, where atoms come parsed. It knows nothing of
 // the network; callers hand it atoms as GET /api/atoms and GET /api/receipts/{seq}
 // gave them, and a start that they trust.
 
 import type { Message } from './types';
+
+// shard is the one part that a ledger has.
+const shard = '0';
+
+// maxLevels bounds how deep an atom is nested: a line of an export is one level around it.
+const maxLevels = 999;
+
+// maxOpen bounds how many actions may wait for their effect.
+const maxOpen = 1 << 17;
 
 // genesis is the head of an empty ledger.
 export const genesis = 'h:genesis';
@@ -17,7 +27,7 @@ export type Json = Record<string, unknown>;
 // canonical writes a parsed JSON value in the one form that is hashed, RFC 8785.
 // It throws on what has no such form: lone surrogates, integers beyond ±(2^53−1),
 // and whatever isn't JSON.
-export function canonical(value: unknown): string {
+export function canonical(value: unknown, levels = Infinity): string {
   switch (typeof value) {
     case 'string':
       return canonicalString(value);
@@ -27,16 +37,17 @@ export function canonical(value: unknown): string {
       return String(value);
     case 'object':
       if (value === null) return 'null';
-      if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-      return canonicalObject(value as Json);
+      if (levels === 0) throw new TypeError('it is nested too deep');
+      if (Array.isArray(value)) return `[${value.map((one) => canonical(one, levels - 1)).join(',')}]`;
+      return canonicalObject(value as Json, levels - 1);
   }
   throw new TypeError(`a ${typeof value} has no canonical form`);
 }
 
 // canonicalObject sorts members by UTF-16 units, as sort does by itself.
-function canonicalObject(value: Json): string {
+function canonicalObject(value: Json, levels: number): string {
   const members = Object.keys(value).sort();
-  return `{${members.map((name) => `${canonicalString(name)}:${canonical(value[name])}`).join(',')}}`;
+  return `{${members.map((name) => `${canonicalString(name)}:${canonical(value[name], levels)}`).join(',')}}`;
 }
 
 // canonicalString: JSON.stringify escapes exactly what RFC 8785 wants escaped.
@@ -72,16 +83,16 @@ async function hash(prefix: 'b:' | 'c:' | 'h:', text: string, salt = ''): Promis
   return hex;
 }
 
-// bodyHash is what an action says of the text of its message, and of whom that mentions: a
-// commitment, made with a salt of 16 bytes in hex, or for messages from before salts the bare hash.
-export function bodyHash(text: string, salt = '', mentions?: string[]): Promise<string> {
-  return hash('b:', canonical(mentions ? { mentions, text } : { text }), salt);
+// committed is what an action says of a content: a commitment, made with a salt of 16 bytes in hex,
+// or from before salts the bare hash.
+export function committed(content: unknown, salt = ''): Promise<string> {
+  return hash('b:', canonical(content), salt);
 }
 
 // cidOf is the hash of an atom without the cid that it bears.
 export function cidOf(atom: Json): Promise<string> {
   const { cid: _, ...rest } = atom;
-  return hash('c:', canonical(rest));
+  return hash('c:', canonical(rest, maxLevels));
 }
 
 // nextHead is the ledger's head after the atom with that cid.
@@ -163,6 +174,7 @@ function wrongInChain(atom: Json, own: { cid: string } | undefined, tenant: stri
   if (atom.tenant_id !== tenant) return "the atom's tenant_id is not that of the ledger";
   if (atom.prev_hash !== head) return "the atom's prev_hash is not the head before it";
   if (atom.cid !== own.cid) return "the atom's cid is not the hash of its content";
+  if (String(atom.kind).endsWith('.v2') && atom.shard !== shard) return "the atom's shard is not that of the ledger";
   return null;
 }
 
@@ -178,11 +190,12 @@ function wrongInPair(atom: Json, open: Map<string, string>, whole: boolean): str
     if (status !== 'executed' && status !== 'intended' && status !== 'denied') {
       return "the action's status is not one of the three";
     }
+    if (open.size === maxOpen) return `more than ${maxOpen} actions wait for their effect`;
     open.set(String(cid), status);
     return null;
   }
   if (outcome !== 'ok' && outcome !== 'error') return "the effect's outcome is neither ok nor error";
-  if (!open.delete(String(ref)) && whole) {
+  if (typeof ref !== 'string' || (!open.delete(ref) && whole)) {
     return "the effect's ref_action_cid is not an earlier action without an effect";
   }
   return null;
@@ -190,19 +203,23 @@ function wrongInPair(atom: Json, open: Map<string, string>, whole: boolean): str
 
 // Check is one thing that a receipt claims, and whether it holds.
 //
-//	text     the action quotes the hash of the text shown here
+//	text     the action quotes the hash of what is said here: a text, or a poll
+//	files    it quotes that of the list of files, with their names, sizes and hashes
+//	origin   it quotes that of where the message was imported from
 //	action   its cid is the hash of its content, and the one in the receipt
 //	head     the receipt's head follows from it
-//	message  it is about this message: id, room, place, sender, time
+//	message  it is about this message: id, room, place, sender, time, thread
 //	effect   its effect stands right behind it and put this message there
+//
+// There is one about files, or an origin, where the message or its action has any.
 export interface Check {
-  what: 'text' | 'action' | 'head' | 'message' | 'effect';
+  what: 'text' | 'files' | 'origin' | 'action' | 'head' | 'message' | 'effect';
   ok: boolean;
 }
 
-// verifyReceipt checks that a message's receipt belongs to it, given the atoms that
-// GET /api/receipts/{receipt.seq} answered, and the salt that its entry has. What a message
-// replies to is in no atom, and so can't be checked. That the atoms are in the ledger is for
+// verifyReceipt checks that a message's receipt belongs to it, as it was sent, given the atoms that
+// GET /api/receipts/{receipt.seq} answered, and the salt that its entry has. What nobody can check
+// any more, since a redaction took it away, has no check. That the atoms are in the ledger is for
 // verifyAtoms.
 export async function verifyReceipt(message: Message, atoms: readonly object[], salt = ''): Promise<{ ok: boolean; checks: Check[] }> {
   const [action = {}, effect = {}] = atoms as readonly Json[];
@@ -210,7 +227,7 @@ export async function verifyReceipt(message: Message, atoms: readonly object[], 
   const done = await hashesOf(effect);
   const { receipt } = message;
   const checks: Check[] = [
-    { what: 'text', ok: (await textHash(message, salt)) === part(action, 'this').body_hash },
+    ...(await contentChecks(message, part(action, 'this'), salt)),
     { what: 'action', ok: own?.cid === receipt.cid && action.cid === receipt.cid },
     { what: 'head', ok: own?.head === receipt.head_hash },
     { what: 'message', ok: isAbout(action, message) },
@@ -222,11 +239,32 @@ export async function verifyReceipt(message: Message, atoms: readonly object[], 
   return { ok: checks.every((check) => check.ok), checks };
 }
 
-async function textHash(message: Message, salt: string): Promise<string | null> {
+// contentChecks hold all that an action commits to against what the message has.
+async function contentChecks(m: Message, about: Json, salt: string): Promise<Check[]> {
+  if (isTaken(m)) return [];
+  const checks: Check[] = [];
+  const files = m.attachments?.length ? m.attachments : undefined;
+  for (const [what, content, quoted] of [
+    ['text', m.poll ?? said(m), about.body_hash],
+    ['files', files, about.attachments_hash],
+    ['origin', m.imported_from, about.imported_hash],
+  ] as const) {
+    if (content || quoted !== undefined) checks.push({ what, ok: await opens(quoted, content, salt) });
+  }
+  return checks;
+}
+
+// said is what a text is hashed as, with whom it mentions.
+const said = ({ body: { text, mentions } }: Message) => (mentions ? { mentions, text } : { text });
+
+// isTaken tells the place of a message whose content a redaction took away, with its salt.
+const isTaken = (m: Message) => m.type === 'entry';
+
+async function opens(quoted: unknown, content: unknown, salt: string): Promise<boolean> {
   try {
-    return await bodyHash(message.body.text, salt, message.body.mentions);
+    return (await committed(content, salt)) === quoted;
   } catch (err) {
-    if (err instanceof TypeError) return null; // a lone surrogate, which was never hashed
+    if (err instanceof TypeError) return false; // nothing, or a lone surrogate, which was never hashed
     throw err;
   }
 }
@@ -234,10 +272,17 @@ async function textHash(message: Message, salt: string): Promise<string | null> 
 function isAbout(action: Json, m: Message): boolean {
   const about = part(action, 'this');
   return (
-    isAction(action.kind) && action.did === 'messenger.send' && action.status === 'executed' &&
+    isAction(action.kind) && isSaying(action.did, about.content_type, m) && action.status === 'executed' &&
     action.tenant_id === m.tenant_id && action.when === m.sent_at && part(action, 'who').user_id === m.sender_id &&
     about.msg_id === m.msg_id && about.room_id === m.room_id && about.room_seq === m.room_seq && about.thread === m.thread
   );
+}
+
+// isSaying tells whether an act is the one by which such a message comes.
+function isSaying(did: unknown, content: unknown, m: Message): boolean {
+  const sent = did === 'messenger.send' && content === undefined;
+  const asked = did === 'messenger.poll.create' && content === 'application/vnd.ubl.poll+json';
+  return isTaken(m) ? sent || asked : m.poll ? asked : sent;
 }
 
 function appends(effect: Json, m: Message): boolean {

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bodyHash, canonical, cidOf, genesis, nextHead } from '../src/chain';
+import { canonical, cidOf, committed, genesis, nextHead } from '../src/chain';
 import { Chance, property } from './chance';
 
 test('the vectors of the design', async () => {
-  assert.equal(await bodyHash('hello'), 'b:cbbbdcd27692344de5dbab3abcaba413fb0f45307267de7081401576df1cb176');
-  assert.equal(await bodyHash('hello', '', ['@room', 'u:bob']), 'b:aa3222026d27a2794c567cd27758076bb7e80ffc07c617ebfb6ae430cd6dc39e');
+  assert.equal(await committed({ text: 'hello' }), 'b:cbbbdcd27692344de5dbab3abcaba413fb0f45307267de7081401576df1cb176');
+  assert.equal(await committed({ text: 'hello', mentions: ['@room', 'u:bob'] }), 'b:aa3222026d27a2794c567cd27758076bb7e80ffc07c617ebfb6ae430cd6dc39e');
   const cid = await cidOf({ a: 1 });
   assert.equal(cid, 'c:015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862');
   assert.equal(await cidOf({ cid, a: 1 }), cid);

@@ -46,6 +46,12 @@ const lies: [name: string, seq: number, reason: RegExp, spoil: (atoms: Json[]) =
   ['a status of no meaning', 1, /status is not one/, (atoms) => reseal(atoms[0]!, { status: 'done' })],
   ['an outcome of no meaning', 2, /outcome is neither/, (atoms) => reseal(atoms[1]!, { outcome: 'fine' })],
   ['an effect of nothing', 2, /not an earlier action/, (atoms) => reseal(atoms[1]!, { ref_action_cid: 'c:00' })],
+  ['an effect of what is no text', 2, /not an earlier action/, (atoms) => reseal(atoms[1]!, { ref_action_cid: [atoms[1]!.ref_action_cid] })],
+  ['an effect of an effect', 4, /not an earlier action/, (atoms) => reseal(atoms[3]!, { ref_action_cid: atoms[1]!.cid })],
+  ['an effect of what has one', 4, /not an earlier action/, (atoms) => reseal(atoms[3]!, { ref_action_cid: atoms[0]!.cid })],
+  ['another shard', 2, /shard is not that/, (atoms) => reseal(atoms[1]!, { shard: '1' })],
+  ['no shard', 1, /shard is not that/, (atoms) => reseal(atoms[0]!, { shard: undefined })],
+  ['what is nested deeper than an export may be', 1, /no canonical form/, (atoms) => void (atoms[0]!.more = nested(999))],
   ['what has no canonical form', 2, /no canonical form/, (atoms) => void (atoms[1]!.n = 2 ** 60)],
 ];
 
@@ -60,10 +66,31 @@ for (const [name, seq, reason, spoil] of lies) {
   });
 }
 
+// nested is an object in objects, so many levels deep.
+const nested = (levels: number): Json => (levels === 0 ? {} : { a: nested(levels - 1) });
+
 async function reseal(atom: Json, changed: Json) {
   Object.assign(atom, changed);
+  for (const name of Object.keys(changed)) if (changed[name] === undefined) delete atom[name];
   atom.cid = await cidOf(atom);
 }
+
+test('atoms of version 1 name no shard that counts, and are as deep as an export lets them be', async () => {
+  const { atoms } = await talk(1);
+  const cid = atoms[0]!.cid;
+  await reseal(atoms[0]!, { kind: 'action.v1', shard: '7', more: nested(997) });
+  await reseal(atoms[1]!, { kind: 'effect.v1', shard: undefined, prev_hash: await nextHead(String(atoms[0]!.prev_hash), String(atoms[0]!.cid)), ref_action_cid: atoms[0]!.cid });
+  assert.notEqual(atoms[0]!.cid, cid);
+  assert.equal((await verifyAtoms(fromGenesis(tenant), atoms)).bad, null);
+});
+
+test('no more actions wait for their effect than fit', async () => {
+  const { atoms } = await talk(1);
+  const open = Array.from({ length: 1 << 17 }, (_, i): [string, string] => [`c:${i}`, 'intended']);
+  const full = { ...fromGenesis(tenant), open };
+  assert.match((await verifyAtoms(full, atoms)).bad!.reason, /more than 131072 actions/);
+  assert.equal((await verifyAtoms({ ...full, open: open.slice(1) }, atoms)).bad, null);
+});
 
 test('the end: what is missing behind the last atom', async () => {
   const { atoms, seq, head } = await talk(2);

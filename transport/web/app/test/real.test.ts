@@ -8,10 +8,12 @@ import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import * as api from '../src/api';
 import { canonical, fromGenesis, verifyAtoms, verifyEnd, verifyReceipt } from '../src/chain';
+import { beyond, sentAs } from '../src/screens/room/proof';
+import { rowOf } from '../src/store/entries';
 import type { Env } from '../src/store/env';
 import { openStore, type Store } from '../src/store/sync';
 import { nameOf } from '../src/text';
-import type { Action, Atom, Atoms, EntryAnswer, Message, ReceiptLookup, Whoami } from '../src/types';
+import type { Action, Atom, Atoms, Entry, EntryAnswer, Message, ReceiptLookup, Whoami } from '../src/types';
 import { binary, folder, RealServer, until } from './real';
 import { texts } from './world';
 
@@ -104,27 +106,125 @@ test('the whole ledger holds, and each message its receipt', { skip }, async () 
   }
 });
 
-test('a ledger that an earlier version began and this one goes on with holds', { skip, timeout: 600_000 }, async () => {
-  const data = join(folder, 'earlier');
-  mkdirSync(data);
-  execFileSync('tar', ['-xzf', process.env.UBL_EARLIER ?? resolve('../../../test/e2e/testdata/killed/data.tar.gz'), '-C', data]);
-  const earlier = new RealServer(data);
-  await earlier.start();
-  try {
-    const token = earlier.token('ana@load.example');
-    const read = async <T>(path: string) => (await (await earlier.fetch(token, path)).json()) as T;
-    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': api.newKey() };
-    const sent = await earlier.fetch(token, '/api/rooms/r:plans/messages', { method: 'POST', headers, body: JSON.stringify({ type: 'text', body: { text: 'of today' } }) });
-    assert.equal(sent.status, 201);
-    const { atoms, head } = await ledger(500, read);
-    const { at, bad } = await verifyAtoms(fromGenesis('t:load.example'), atoms);
-    assert.equal(bad, null);
-    assert.equal(verifyEnd(at, head), null);
-    assert.deepEqual([...new Set(atoms.map((atom) => atom.kind))].sort(), ['action.v1', 'action.v2', 'effect.v1', 'effect.v2']);
-  } finally {
-    await earlier.kill();
+// Everything that a person can ask a receipt of, made in a room of its own: how, and what it can't prove.
+const asked: Record<string, { make: (room: string) => Promise<string>; beyond?: string[] }> = {
+  'a text': { make: (room) => sent(room, { body: { text: 'hello' } }) },
+  'a text that mentions everybody': { make: (room) => sent(room, { body: { text: 'hello', mentions: ['@room'] } }) },
+  'an answer': { make: async (room) => sent(room, { body: { text: 'yes' }, reply_to: await sent(room, { body: { text: 'yes?' } }) }), beyond: ['proof.reply'] },
+  'an answer in a thread': { make: async (room) => sent(room, { body: { text: 'yes' }, thread: await sent(room, { body: { text: 'yes?' } }) }) },
+  files: { make: async (room) => sent(room, { body: { text: '' }, attachments: await uploaded(room) }), beyond: ['proof.files'] },
+  'an edited text': { make: async (room) => edited(room, await sent(room, { body: { text: 'helo' } })), beyond: ['proof.edited'] },
+  'an edited text of which files are gone': {
+    make: async (room) => edited(room, await sent(room, { body: { text: 'maps' }, attachments: await uploaded(room) }), { attachments: [] }),
+    beyond: ['proof.edited', 'proof.files'],
+  },
+  'a deleted text': { make: async (room) => deleted(room, await sent(room, { body: { text: 'gone' }, attachments: await uploaded(room) })), beyond: ['proof.deleted'] },
+  'a poll': { make: (room) => polled(room, {}), beyond: ['proof.votes'] },
+  'an anonymous poll that was voted in, and has ended': {
+    make: async (room) => {
+      const id = await polled(room, { anonymous: true, multiple: true, ends_at: new Date(Date.now() + 3_600_000).toISOString() });
+      await api.post(api.at`/api/rooms/${room}/polls/${id}/votes`, { choices: [2] });
+      await api.post(api.at`/api/rooms/${room}/polls/${id}/end`, {});
+      return id;
+    },
+    beyond: ['proof.votes'],
+  },
+  'a deleted poll': { make: async (room) => deleted(room, await polled(room, {})), beyond: ['proof.deleted'] },
+  'an imported text': { make: (room) => entered(room, { text: 'long ago' }, 'text') },
+  'an imported poll': { make: (room) => entered(room, { question: 'When?', options: ['Now', 'Later'], result: { counts: [1, 0], voters: 1 } }, 'poll') },
+};
+
+const sent = async (room: string, message: object) => (await api.post<{ message: Message }>(api.at`/api/rooms/${room}/messages`, { type: 'text', ...message })).message.msg_id;
+const uploaded = (room: string) => Promise.all(['map', 'tide'].map(async (name) => (await api.post<{ upload: { upload_id: string } }>(api.at`/api/rooms/${room}/uploads`, { name: `${name}.txt`, text: name })).upload.upload_id));
+const edited = (room: string, id: string, more: object = {}) => api.post(api.at`/api/rooms/${room}/entries/${id}/edits`, { text: 'hello', ...more }).then(() => id);
+const deleted = (room: string, id: string) => api.post(api.at`/api/rooms/${room}/entries/${id}/redaction`, {}).then(() => id);
+const polled = async (room: string, more: object) => (await api.post<EntryAnswer>(api.at`/api/rooms/${room}/polls`, { question: 'Where?', options: ['Here', 'There'], ...more })).entry.entry_id;
+
+async function entered(room: string, json: object, kind: 'text' | 'poll'): Promise<string> {
+  const imported_from = { author_id: 'u:eve', author_name: 'Eve', at: '2026-01-31T12:00:00.000Z', cid: `c:${'0'.repeat(64)}`, seq: 7, tenant_id: 't:else.example' };
+  return (await api.post<EntryAnswer>(api.at`/api/rooms/${room}/entries`, { body: { content_type: `application/vnd.ubl.${kind}+json`, json }, imported_from })).entry.entry_id;
+}
+
+test('each kind of message has the receipt that it shows, and no other content has', { skip }, async (t) => {
+  const { room_id } = (await api.post<{ room: { room_id: string } }>('/api/rooms', { name: 'Harbour' })).room;
+  for (const [name, { make, beyond: left = [] }] of Object.entries(asked)) {
+    await t.test(name, async () => {
+      const id = await make(room_id);
+      const { entry } = await api.get<EntryAnswer>(api.at`/api/rooms/${room_id}/entries/${id}`);
+      const { atoms } = await api.get<ReceiptLookup>(`/api/receipts/${entry.receipt.seq}`);
+      const { entries } = await api.get<{ entries: Entry[] }>(api.at`/api/rooms/${room_id}/entries` + api.query({ cursor: entry.room_seq + 1, limit: 1 }));
+      const shown = rowOf(entries[0]!);
+      assert.deepEqual(beyond(shown), left);
+      const message = sentAs(shown, entry);
+      const failing = async (m: Message) => (await verifyReceipt(m, atoms, entry.salt)).checks.filter((c) => !c.ok).map((c) => c.what);
+      assert.deepEqual(await failing(message), []);
+      for (const [what, how, changed] of changes(message)) assert.deepEqual(await failing({ ...message, ...changed }), [what], how);
+    });
   }
 });
+
+// changes are what a server could show of a message instead, with the check that finds it.
+function changes(m: Message): [what: string, how: string, changed: Partial<Message>][] {
+  if (m.type === 'entry') return [['message', 'another sender', { sender_id: 'u:eve' }]];
+  const [file] = m.attachments;
+  const of: [string, string, Partial<Message>][] = [['files', 'another file', { attachments: [...m.attachments, { file_id: 'f:x', name: 'x', bytes: 1, content_type: 'text/plain', sha256: `s:${'0'.repeat(64)}` }] }]];
+  if (m.poll) {
+    of.push(['text', 'another option', { poll: { ...m.poll, options: ['Here', 'Nowhere'] } }], ['text', 'another end', { poll: { ...m.poll, ends_at: '2030-01-01T00:00:00.000Z' } }]);
+  } else {
+    of.push(['text', 'another text', { body: { ...m.body, text: 'bye' } }], ['text', 'another mention', { body: { ...m.body, mentions: ['u:eve'] } }]);
+  }
+  if (file) {
+    const rest = m.attachments.slice(1);
+    of.push(['files', 'no file', { attachments: [] }], ['files', 'a file less', { attachments: rest }], ['files', 'another order', { attachments: [...rest, file] }]);
+    of.push(['files', 'another name', { attachments: [{ ...file, name: 'x.txt' }, ...rest] }], ['files', 'another content', { attachments: [{ ...file, sha256: rest[0]!.sha256 }, ...rest] }]);
+  }
+  if (m.imported_from) of.push(['origin', 'another author', { imported_from: { ...m.imported_from, author_name: 'Ana' } }], ['origin', 'none', { imported_from: undefined }]);
+  else of.push(['origin', 'one', { imported_from: { tenant_id: 't:x', author_id: 'u:eve', at: m.sent_at } }]);
+  return of;
+}
+
+// Data that nodes left which were killed, of the version before salts and of one with atoms of version 2.
+const kept: [name: string, archive: string, owner: string, room: string, kinds: string[]][] = [
+  ['of version 1', 'e2e/testdata/killed', 'ana@load.example', 'r:plans', ['action.v1', 'action.v2', 'effect.v1', 'effect.v2']],
+  ['of version 2', 'upgrade/testdata/atoms-v2', 'owner@localhost', 'r:general', ['action.v2', 'effect.v2']],
+];
+
+for (const [name, archive, owner, room, kinds] of kept) {
+  test(`a ledger with atoms ${name} that a server began and this one goes on with holds`, { skip, timeout: 600_000 }, async () => {
+    const data = join(folder, name);
+    mkdirSync(data);
+    execFileSync('tar', ['-xzf', join(process.env.UBL_TESTS ?? resolve('../../../test'), archive, 'data.tar.gz'), '-C', data]);
+    const earlier = new RealServer(data);
+    await earlier.start();
+    try {
+      const token = earlier.token(owner);
+      const read = async <T>(path: string) => (await (await earlier.fetch(token, path)).json()) as T;
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': api.newKey() };
+      const sent = await earlier.fetch(token, `/api/rooms/${room}/messages`, { method: 'POST', headers, body: JSON.stringify({ type: 'text', body: { text: 'of today' } }) });
+      assert.equal(sent.status, 201);
+      const { atoms, head } = await ledger(500, read);
+      const { at, bad } = await verifyAtoms(fromGenesis(`t:${owner.split('@')[1]}`), atoms);
+      assert.equal(bad, null);
+      assert.equal(verifyEnd(at, head), null);
+      assert.deepEqual([...new Set(atoms.map((atom) => atom.kind))].sort(), kinds);
+      await receiptsHold(read, room);
+    } finally {
+      await earlier.kill();
+    }
+  });
+}
+
+// receiptsHold checks the receipts of a room's newest messages.
+async function receiptsHold(read: <T>(path: string) => Promise<T>, room: string) {
+  const { entries } = await read<{ entries: Entry[] }>(`/api/rooms/${room}/entries?limit=20`);
+  const messages = entries.filter((entry) => entry.type === 'message');
+  assert.ok(messages.length > 0);
+  for (const entry of messages) {
+    const { atoms } = await read<ReceiptLookup>(`/api/receipts/${entry.receipt.seq}`);
+    const { checks } = await verifyReceipt(sentAs(rowOf(entry), entry), atoms, entry.salt);
+    assert.deepEqual(checks.filter((c) => !c.ok), []);
+  }
+}
 
 test('canonical JSON here is that of the Go side, byte by byte', { skip }, async () => {
   const response = await server.fetch(mine, '/api/export');

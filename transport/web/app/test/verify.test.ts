@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fromGenesis, type Json } from '../src/chain';
-import { titles, verify, worstOf } from '../src/screens/ledger/verify';
+import { foundIn, shown, titles, verify } from '../src/screens/ledger/verify';
 import { serve, talk } from './browse';
 import { Ledger, tenant } from './ledger';
 
@@ -22,17 +22,39 @@ test('a ledger of several pages is whole', async (t) => {
   assert.equal(asked.length, 4);
 });
 
-test('the heading tells the worst finding', async (t) => {
+test('the heading claims what was checked, and no more', async (t) => {
   const ledger = await talk(new Ledger(), 3);
   serve(t, ledger);
   const start = fromGenesis(tenant);
-  assert.equal(worstOf(await check()), 'whole');
-  assert.equal(worstOf(await check(start, start.head_hash)), 'whole');
+  const whole = await check();
+  assert.equal(foundIn(whole), 'alone');
+  assert.doesNotMatch(titles.alone, /whole|unchanged/i); // nothing noted before says that
+  assert.match(shown.alone, /doesn’t show that the ledger ends here, or that it wasn’t written anew/);
+  assert.equal(foundIn(await check(start, start.head_hash)), 'alone'); // anything can come behind nothing
+  assert.equal(foundIn(await check(start, ledger.head)), 'unchanged');
+  assert.match(shown.unchanged, /doesn’t show that the ledger ends here/);
+  assert.equal(foundIn(await check((await check()).at)), 'unchanged'); // this device has noted a head itself
   const another = await check(start, 'h:of-another-chain');
   assert.equal(another.bad, null);
-  assert.equal(worstOf(another), 'another');
-  assert.notEqual(titles[worstOf(another)], titles.whole);
-  assert.equal(worstOf({ ...another, bad: { seq: 2, reason: 'it was changed' } }), 'broken');
+  assert.equal(foundIn(another), 'another');
+  assert.equal(foundIn({ ...another, bad: { seq: 2, reason: 'it was changed' } }), 'broken');
+  assert.equal(new Set(Object.values(titles)).size, 4);
+});
+
+test('a ledger that was written anew holds, and a head that was noted before tells', async (t) => {
+  const before = await talk(new Ledger(), 3);
+  const anew = new Ledger();
+  for (let i = 1; i <= 3; i++) await anew.say({ room_id: 'r:a', room_seq: i, sender_id: 'u:ana', text: `other ${i}` });
+  serve(t, anew);
+  assert.equal(foundIn(await check()), 'alone');
+  assert.equal(foundIn(await check(fromGenesis(tenant), before.head)), 'another');
+});
+
+test('a ledger that was cut off holds, and a head that was noted before tells', async (t) => {
+  const before = await talk(new Ledger(), 3);
+  serve(t, await talk(new Ledger(), 2));
+  assert.equal(foundIn(await check()), 'alone');
+  assert.equal(foundIn(await check(fromGenesis(tenant), before.head)), 'another');
 });
 
 test('an empty ledger is whole', async (t) => {

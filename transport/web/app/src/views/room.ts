@@ -61,11 +61,12 @@ function row(m: Said, called: (id: string) => string, host: Host): HTMLElement {
   return el('li', {}, by, el('p', { class: 'text', dir: 'auto' }, text), checks);
 }
 
-// checked holds the text that is shown against the receipt of its entry.
+// checked holds what is shown against the receipt of its entry.
 async function checked(m: Said, host: Host): Promise<HTMLElement[]> {
   const { atoms } = await host.use<ReceiptLookup>('receipt.get', { seq: m.receipt.seq });
   const { entry } = await host.use<EntryAnswer>('messenger.entry', { room_id: host.args.room_id, entry_id: m.msg_id });
-  const kept = rowOf(entry);
-  const { checks } = await verifyReceipt({ ...kept, body: { ...kept.body, text: m.body.text } }, atoms as unknown as Json[], entry.salt ?? '');
+  const { imported_from: was, ...kept } = rowOf(entry);
+  const shown = { ...kept, sender_id: m.sender_id, sent_at: m.sent_at, body: { ...kept.body, text: m.body.text }, ...(m.imported_from && { imported_from: { ...was!, ...m.imported_from } }) };
+  const { checks } = await verifyReceipt(shown, atoms as unknown as Json[], entry.salt ?? '');
   return checks.map(({ what, ok }) => check(ok, ...wordsFor[what]));
 }

@@ -10,7 +10,7 @@ import { Screen, Section } from '../../ui/Screen';
 import { useAct } from '../../ui/useAct';
 import './ledger.css';
 import { Outcome } from './Outcome';
-import { remember, remembered, titles, verify, worstOf, type Progress, type Verdict } from './verify';
+import { foundIn, holds, remember, remembered, titles, verify, type Progress, type Verdict } from './verify';
 
 // Verify checks the chain from the first atom to the last in this browser, which
 // trusts hashes and not the server.
@@ -31,8 +31,9 @@ export default function Verify() {
       const result = await verify(from, noted.trim(), setProgress, end.current.signal);
       setProgress(null);
       setVerdict(result);
-      if (worstOf(result) === 'whole') remember(result.at);
-      announce(titles[worstOf(result)]);
+      const found = foundIn(result);
+      if (holds(found)) remember(result.at);
+      announce(titles[found]);
     });
 
   return (

@@ -19,6 +19,9 @@ export interface Verdict extends Progress {
   // noted is the seq behind which the head stood that a person had noted, null where
   // it didn't turn up, undefined where none was given.
   noted?: number | null;
+  // since is the seq up to which this device had checked the ledger before, 0 for a check from the
+  // first atom on.
+  since: number;
   head: string;
 }
 
@@ -28,7 +31,7 @@ export async function verify(from: Mark, noted: string, onProgress: (p: Progress
   const head = await get<LedgerHead>('/api/ledger/head', { signal });
   let at = from;
   let found: number | null = noted === from.head_hash ? from.seq : null;
-  const verdict = (bad: Bad | null): Verdict => ({ at, goal: head.seq, head: at.head_hash, bad, ...(noted && { noted: found }) });
+  const verdict = (bad: Bad | null): Verdict => ({ at, goal: head.seq, since: from.seq, head: at.head_hash, bad, ...(noted && { noted: found }) });
   while (at.seq < head.seq) {
     onProgress({ at, goal: head.seq });
     const { atoms } = await get<Atoms>(`/api/atoms${query({ from: at.seq + 1, limit: Math.min(page, head.seq - at.seq) })}`, { signal });
@@ -43,16 +46,32 @@ export async function verify(from: Mark, noted: string, onProgress: (p: Progress
   return verdict(verifyEnd(at, head));
 }
 
-// Worst is the worst that a check found: a broken chain, a noted head that the chain
-// doesn't have, or nothing.
-export type Worst = 'broken' | 'another' | 'whole';
+// Found is what a check found: a broken chain, a noted head that the chain doesn't have, a chain that
+// holds by itself, or one that also comes by what was noted before, here or by a person. Behind the
+// head of an empty ledger anything can come.
+export type Found = 'broken' | 'another' | 'alone' | 'unchanged';
 
-export const worstOf = ({ bad, noted }: Verdict): Worst => (bad ? 'broken' : noted === null ? 'another' : 'whole');
+export function foundIn({ bad, noted, since }: Verdict): Found {
+  if (bad) return 'broken';
+  if (noted === null) return 'another';
+  return noted || since ? 'unchanged' : 'alone';
+}
 
-export const titles: Record<Worst, string> = {
+export const titles: Record<Found, string> = {
   broken: 'The ledger is not whole',
   another: 'The head that you noted is not in this chain',
-  whole: 'Whole and unchanged',
+  alone: 'The chain holds',
+  unchanged: 'Unchanged since the head that was noted',
+};
+
+// holds tells whether the chain holds as far as it was checked.
+export const holds = (found: Found) => found === 'alone' || found === 'unchanged';
+
+// shown says what a chain that holds shows and what it doesn't, as `ubl verify` does.
+export const shown: Record<'alone' | 'unchanged', string> = {
+  alone:
+    'Nothing between the first atom and the last was changed, moved or left out. This alone doesn’t show that the ledger ends here, or that it wasn’t written anew as a whole: note the head, and give it with a later check.',
+  unchanged: 'What was there then is there unchanged, and what was added since is chained to it. This doesn’t show that the ledger ends here.',
 };
 
 const key = (tenant: string) => `ubl.verified.${tenant}`;

@@ -3,24 +3,24 @@
 import { ApiError, at, get } from '../../api';
 import { said } from '../../said';
 import { canVerify, verifyReceipt, type Json } from '../../chain';
-import { rowOf } from '../../store/entries';
 import type { Atom, Entry, EntryAnswer, Message } from '../../types';
 import { Button } from '../../ui/Button';
 import { Icon } from '../../ui/Icon';
 import { Spinner } from '../../ui/Spinner';
 import { useLoad } from '../../ui/useLoad';
 import { t } from '../../words';
-import { aboutChain, checkChain, wordsFor } from './proof';
+import { aboutChain, beyond, checkChain, sentAs, wordsFor } from './proof';
 
 export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
   const receipt = useLoad(async (signal) => {
     const entry = await entryOf(message, signal);
-    return verifyReceipt(message.edited ? { ...message, body: rowOf({ ...entry, edited: undefined }).body } : message, atoms as unknown as Json[], entry.salt ?? '');
+    return verifyReceipt(sentAs(message, entry), atoms as unknown as Json[], entry.salt ?? '');
   });
   const chain = useLoad((signal) => checkChain(message, atoms[0]!, signal));
   const refused = chain.problem instanceof ApiError && chain.problem.status === 403;
   const bad = receipt.data?.ok === false || Boolean(chain.data?.bad);
-  const good = receipt.data?.ok === true && chain.data && !chain.data.bad && !message.edited;
+  const left = beyond(message);
+  const good = receipt.data?.ok === true && chain.data && !chain.data.bad && left.length === 0;
   return (
     <section class={['proof', bad && 'bad', good && 'good'].filter(Boolean).join(' ')} aria-live="polite">
       <h3>
@@ -29,12 +29,12 @@ export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
       </h3>
       <ul>
         {receipt.data?.checks.map(({ what, ok }) => <Line key={what} ok={ok} words={wordsFor[what][ok ? 0 : 1]} />)}
-        {message.edited && (
-          <li class="later">
+        {left.map((what) => (
+          <li class="later" key={what}>
             <Icon name="info" size={18} />
-            <span>{t('proof.edited')}</span>
+            <span>{t(what)}</span>
           </li>
-        )}
+        ))}
         {chain.data && <Line ok={!chain.data.bad} words={aboutChain(chain.data)} />}
         {chain.busy && (
           <li>

@@ -3,8 +3,10 @@
 
 import { get, query } from '../../api';
 import { fromGenesis, fromHead, verifyAtoms, verifyEnd, type Bad, type Check, type Json, type Mark } from '../../chain';
+import { isDeleted, rowOf } from '../../store/entries';
 import { number } from '../../text';
-import type { Atom, Atoms, LedgerHead, Message } from '../../types';
+import type { Atom, Atoms, Entry, LedgerHead, Message } from '../../types';
+import type { Key } from '../../words';
 
 // most is how many atoms are checked for one message; page is how many are asked for
 // at a time.
@@ -44,9 +46,26 @@ function atEnd(mark: Mark, part: Atoms, seq: number): Bad | null {
   return verifyEnd(mark, part.head);
 }
 
+// sentAs is a message as it was sent, which is what its receipt is of. Where it says now what it said
+// then, that is what is shown.
+export const sentAs = (shown: Message, entry: Entry): Message => (shown.edited ? rowOf({ ...entry, edited: undefined }) : shown);
+
+// beyond says what is shown of a message that its receipt can't prove.
+export function beyond(m: Message): Key[] {
+  return [
+    ...(isDeleted(m) ? ['proof.deleted' as const] : []),
+    ...(m.edited ? ['proof.edited' as const] : []),
+    ...(m.reply_to ? ['proof.reply' as const] : []),
+    ...(m.attachments?.length ? ['proof.files' as const] : []),
+    ...(m.poll && !m.poll.result ? ['proof.votes' as const] : []),
+  ];
+}
+
 // wordsFor say what a check of a receipt found.
 export const wordsFor: Record<Check['what'], [held: string, broke: string]> = {
   text: ['The text matches its receipt', 'The text does not match its receipt'],
+  files: ['The names, sizes and hashes of its files match', 'The files are not those of its receipt'],
+  origin: ['What its importer said of where it came from matches', 'Where it came from is not what its importer said'],
   message: ['Sender, room, place and time match', 'Sender, room, place or time don’t match'],
   action: ['The action has the hash that the receipt names', 'The action doesn’t have the hash that the receipt names'],
   head: ['The receipt’s head follows from the action', 'The receipt’s head doesn’t follow from the action'],
