@@ -21,8 +21,8 @@ var (
 var taken = []string{"room", "tenant", "tool", "workspace", "wallet", "container"}
 
 // CheckKind refuses a kind of containers that can't be, wherever it comes from: an operator's
-// file, or an owner.
-func CheckKind(k ubl.Kind) error {
+// file, or an owner. Its terms may name acts that families bring along.
+func CheckKind(k ubl.Kind, brought ...ubl.Did) error {
 	wrong := map[string]string{}
 	mustBe := func(ok bool, place, reason string) {
 		if !ok {
@@ -45,7 +45,7 @@ func CheckKind(k ubl.Kind) error {
 	}
 	err := k.Physics.Check()
 	if err == nil && k.Terms != nil {
-		if err = k.Terms.Check(); err == nil {
+		if err = k.Terms.Check(brought...); err == nil {
 			err = ContainerReach(k.Physics).Check(k.Terms)
 		}
 	}
