@@ -66,5 +66,19 @@ func Suits(types []string, text string) error {
 	if len(types) == 0 || slices.ContainsFunc(types, func(t string) bool { return strings.HasPrefix(t, "text/") }) || json.Valid([]byte(text)) {
 		return nil
 	}
+	return errUnsuited(types)
+}
+
+// SuitsFile refuses a file whose media type is none of a kind's content types, whatever its charset.
+// What somebody says that a file is counts: unlike a text's, its content isn't read here.
+func SuitsFile(types []string, kind string) error {
+	kind, _, _ = strings.Cut(kind, ";")
+	if len(types) == 0 || slices.Contains(types, kind) {
+		return nil
+	}
+	return errUnsuited(types)
+}
+
+func errUnsuited(types []string) error {
 	return ubl.Errorf(ubl.CodeValidation, "the content is not %s, which is all that the container takes", strings.Join(types, " or "))
 }
