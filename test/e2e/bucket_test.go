@@ -3,40 +3,19 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"net"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"ubl/test/poll"
-	"ubl/test/ports"
+	"ubl/test/s3server"
 )
 
-// newBucket starts a server that speaks S3, which others wrote, with a bucket called files.
-func newBucket(t *testing.T) (url string) {
-	t.Helper()
-	path, addr := filepath.Join(t.TempDir(), "s3"), ports.Free(t)
-	build := exec.Command("go", "build", "-o", path, "github.com/johannesboyne/gofakes3/cmd/gofakes3")
-	build.Dir = "../s3"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("couldn't build the S3 server: %v\n%s", err, out)
+// inBucket has a program keep contents in a store that speaks S3.
+func inBucket(t *testing.T, s *s3server.Server) []string {
+	t.Setenv("UBL_S3_SECRET", s3server.Secret)
+	return []string{
+		"--s3-endpoint", s.URL(), "--s3-bucket", s3server.Bucket, "--s3-region", s3server.Region, "--s3-access-key", s3server.AccessKey, "--s3-prefix", "ubl",
 	}
-	server := exec.Command(path, "-host", addr, "-backend", "bolt", "-bolt.db", filepath.Join(t.TempDir(), "db"), "-initialbucket", "files")
-	must(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
-	poll.Until(t, "the S3 server listens", func() bool {
-		conn, err := net.DialTimeout("tcp", addr, time.Second)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
-	return "http://" + addr
 }
 
 // TestFilesInABucket: with a store that speaks S3 contents are there and not in the data directory;
@@ -44,11 +23,7 @@ func newBucket(t *testing.T) (url string) {
 func TestFilesInABucket(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	t.Setenv("UBL_S3_SECRET", "secret")
-	in := func(url string) []string {
-		return []string{"--s3-endpoint", url, "--s3-bucket", "files", "--s3-region", "us-east-1", "--s3-access-key", "key", "--s3-prefix", "ubl"}
-	}
-	first, second := in(newBucket(t)), in(newBucket(t))
+	first, second := inBucket(t, s3server.Start(t)), inBucket(t, s3server.Start(t))
 	n := newNode(t, first...)
 	c := n.client(n.token("ana@ours.example"))
 	content, sum := noise(6 << 20)
