@@ -57,3 +57,49 @@ func TestFilesInABucket(t *testing.T) {
 		t.Errorf("the restored directory has %s", names)
 	}
 }
+
+// TestClusterWithABucket: what one node puts all nodes read, with none of it on their disks, and
+// also once the node that took it is gone. The bucket has it once.
+func TestClusterWithABucket(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	s := s3server.Start(t)
+	nodes := newCluster(t, inBucket(t, s)...)
+	token := nodes[0].token("ana@ours.example")
+	content, sum := noise(6 << 20)
+	put := func(n *node, key string) string {
+		t.Helper()
+		c := n.client(token)
+		u := c.begin(ctx, t, content)
+		if at, err := c.bring(ctx, u.Upload.UploadID, content, 0, 0); err != nil || at != int64(len(content)) {
+			t.Fatalf("brought up to %d, %v", at, err)
+		}
+		var made putFile
+		must(t, c.persist(ctx, "POST", filesOf+"/files", key, map[string]any{"upload_id": u.Upload.UploadID}, &made))
+		return made.File.FileID
+	}
+	first := put(nodes[0], "first")
+	second := put(nodes[1], "second")
+	read := func(n *node, file string) {
+		t.Helper()
+		if resp, got := n.client(token).content(ctx, t, file); resp.StatusCode != 200 || !bytes.Equal(got, content) {
+			t.Errorf("read are %d bytes with %d", len(got), resp.StatusCode)
+		}
+	}
+	for _, n := range nodes {
+		read(n, first)
+		read(n, second)
+		if names := strings.Join(n.blobFiles(t), " "); strings.Contains(names, sum) {
+			t.Errorf("a node's disk has %s", names)
+		}
+	}
+	if objects, err := filepath.Glob(filepath.Join(s.Objects(), "ubl", "*", "*")); err != nil || len(objects) != 1 || filepath.Base(objects[0]) != sum {
+		t.Errorf("in the bucket are %v, %v", objects, err)
+	}
+	nodes[0].kill()
+	for _, n := range nodes[1:] { // until partitions that it led have other leaders
+		must(t, n.client(token).persist(ctx, "GET", filesOf+"/files/"+first, "", nil, nil))
+	}
+	read(nodes[1], first)
+	read(nodes[2], first)
+}
