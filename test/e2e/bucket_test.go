@@ -64,7 +64,7 @@ func TestClusterWithABucket(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s := s3server.Start(t)
-	nodes := newCluster(t, inBucket(t, s)...)
+	nodes := newCluster(t, append(inBucket(t, s), "--operator", "ops@localhost")...)
 	token := nodes[0].token("ana@ours.example")
 	content, sum := noise(6 << 20)
 	put := func(n *node, key string) string {
@@ -96,6 +96,7 @@ func TestClusterWithABucket(t *testing.T) {
 	if objects, err := filepath.Glob(filepath.Join(s.Objects(), "ubl", "*", "*")); err != nil || len(objects) != 1 || filepath.Base(objects[0]) != sum {
 		t.Errorf("in the bucket are %v, %v", objects, err)
 	}
+	nodes[0].everywhere(t)
 	nodes[0].kill()
 	for _, n := range nodes[1:] { // until partitions that it led have other leaders
 		must(t, n.client(token).persist(ctx, "GET", filesOf+"/files/"+first, "", nil, nil))

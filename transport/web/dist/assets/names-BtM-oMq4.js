@@ -1,0 +1,1 @@
+import{in as e}from"./index-Ce7moZNL.js";import{n as t}from"./kept-Ghttp8xo.js";var n=()=>t(`workspaces`,t=>e(`/api/workspaces`,{signal:t}));function r(e){let{data:t,problem:r}=n();return!t&&!r?`Workspace`:t?.workspaces.find(t=>t.container_id===e)?.name??e.replace(/^[wk]:/,``)}export{n,r as t};
