@@ -73,7 +73,7 @@ type Kind struct {
 	IDs string `json:"ids,omitempty"`
 	// Terms of the containers' Agreements; nil for the usual ones of their physics.
 	Terms *Terms `json:"terms,omitempty"`
-	// Content is what documents may be, of [ContentTypes]; empty for any text.
+	// Content is what documents and files may be, of [ContentTypes]; empty for any text and any file.
 	Content []string `json:"content,omitempty"`
 	// Tools are those that a model may use for its callers inside; empty for all.
 	Tools []string `json:"tools,omitempty"`
@@ -81,7 +81,7 @@ type Kind struct {
 	Own bool `json:"own,omitempty"`
 }
 
-// ContentTypes are what a [Kind] can say that documents are. All of them are text.
+// ContentTypes are what a [Kind] can say that documents and files are. All of them are text.
 func ContentTypes() []string { return []string{"text/plain", "text/markdown", "application/json"} }
 
 // WorkspaceKind holds documents with their versions.

@@ -183,8 +183,9 @@ func (t *Terms) Running(now Time) error {
 // Hash is "b:" and the hex SHA-256 of the terms' canonical JSON.
 func (t *Terms) Hash() string { return BodyHash(canonical(t)) }
 
-// Check refuses terms that are none: validation_error with the places that are wrong.
-func (t *Terms) Check() error {
+// Check refuses terms that are none: validation_error with the places that are wrong. They may name
+// acts that families bring along, besides those of [Dids].
+func (t *Terms) Check(brought ...Did) error {
 	wrong := map[string]string{}
 	mustBe := func(ok bool, place, reason string) {
 		if !ok {
@@ -194,12 +195,12 @@ func (t *Terms) Check() error {
 	mustBe(t.Form == TermsForm, "form", "not "+TermsForm)
 	mustBe(len(t.Permits) <= MaxPermits, "permits", "too many")
 	for _, p := range t.Permits {
-		mustBe(names(p.Did), "permits.did", "no act, and no beginning of one with * behind it")
+		mustBe(names(p.Did, brought), "permits.did", "no act, and no beginning of one with * behind it")
 		mustBe(len(p.To) > 0 && len(p.To) <= MaxPermitted && !slices.ContainsFunc(p.To, nobody), "permits.to", "empty, too many, or nobody that a permit can be to")
 	}
 	mustBe(len(t.Limits) <= MaxTermsLimits, "limits", "too many")
 	for _, l := range t.Limits {
-		mustBe(names(l.Did), "limits.did", "no act, and no beginning of one with * behind it")
+		mustBe(names(l.Did, brought), "limits.did", "no act, and no beginning of one with * behind it")
 		mustBe(l.PerMinute >= 0 && l.PerMinute <= MaxPerMinute, "limits.per_minute", "out of range")
 		mustBe(l.Bytes >= 0 && l.Bytes <= MaxTermsBytes, "limits.bytes", "out of range")
 		mustBe(l.PerMinute+l.Bytes > 0, "limits", "one of them bounds nothing")
@@ -224,9 +225,9 @@ func (t *Terms) size() int {
 }
 
 // names tells whether a permit's or a limit's Did means anything.
-func names(name string) bool {
+func names(name string, brought []Did) bool {
 	some := func(did Did) bool { return covers(name, did) }
-	return slices.ContainsFunc(dids, some) || slices.ContainsFunc(reads, some)
+	return slices.ContainsFunc(dids, some) || slices.ContainsFunc(reads, some) || slices.ContainsFunc(brought, some)
 }
 
 // nobody tells what can't be a permit's To.

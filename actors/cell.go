@@ -289,7 +289,7 @@ func (c *cell) open(ctx context.Context) (a Actor, err error) {
 	}()
 	return c.family.Open(ctx, Env{
 		Name: c.name, Now: c.rt.opts.Now, Random: c.rt.opts.Random, Ask: c.asker(), Panics: c.rt.opts.Panics,
-		Log: c.log(), Usage: c.group.usage, replays: c.rt.replays, sends: c.rt.sends,
+		Log: c.log(), Usage: c.group.usage, Acts: c.rt.acts, replays: c.rt.replays, sends: c.rt.sends,
 	})
 }
 

@@ -251,7 +251,7 @@ func (x *Entity[S, E]) change(t *Turn, w wish[S, E]) {
 
 // Moment is that of a turn.
 func (x *Entity[S, E]) Moment(t *Turn) Moment {
-	return Moment{Now: t.Now(), Random: x.Random}
+	return Moment{Now: t.Now(), Random: x.Random, Acts: x.Acts}
 }
 
 // Past answers with the outcome of a stored event.

@@ -122,6 +122,15 @@ func Acts(families []Family) (all []offer.Act) {
 	return all
 }
 
+// Named are the names of acts.
+func Named(acts []offer.Act) []ubl.Did {
+	dids := make([]ubl.Did, len(acts))
+	for i, a := range acts {
+		dids[i] = a.Did
+	}
+	return dids
+}
+
 // Told lists the effects of which streams tell.
 func Told(families []Family) (all []ubl.Told) {
 	for _, f := range families {
@@ -160,6 +169,8 @@ type Env struct {
 	Panics *panics.Catcher
 	// Usage is what the tenant stores.
 	Usage *Usage
+	// Acts are those that families bring along, for what others decide about them. Not to be changed.
+	Acts []offer.Act
 
 	replays replays // of states of the past that are made
 	sends   *sends

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ubl"
+	"ubl/offer"
 )
 
 // Kind is a family of actors whose state follows from their events: data and pure
@@ -238,6 +239,8 @@ type Unreceipted[E Event] struct {
 type Moment struct {
 	Now    ubl.Time
 	Random io.Reader
+	// Acts are those that families bring along. Not to be changed.
+	Acts []offer.Act
 }
 
 // Asked is a command with a request, as all are that change something.

@@ -12,6 +12,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"ubl"
+	"ubl/offer"
 	"ubl/panics"
 )
 
@@ -48,6 +49,7 @@ type Options struct {
 type Runtime struct {
 	feed
 	opts       Options
+	acts       []offer.Act // of all families
 	system     *actor.ActorSystem
 	dispatcher *dispatcher
 
@@ -87,7 +89,7 @@ func New(opts Options) *Runtime {
 		opts.Partition = func(ubl.Group) int { return 0 }
 	}
 	rt := &Runtime{
-		opts: opts,
+		opts: opts, acts: Acts(opts.Families),
 		system: actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
 			return slog.New(warnings{opts.Log.With("part", "protoactor").Handler()})
 		})),

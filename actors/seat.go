@@ -19,6 +19,9 @@ type Proposal struct {
 	// another server's, Still that it is only looked at and doesn't count, Acts that what it is
 	// used for changes something.
 	Uses, External, Still, Acts bool
+	// Licensed says that the tool is an act which a family brings along, and which stands under the
+	// terms of the TenantLicense.
+	Licensed bool
 	// Destroys says that such a tool replaces or takes away something, or may; Unconfirmed that an
 	// agent uses it, and that no person has confirmed that.
 	Destroys, Unconfirmed bool

@@ -96,12 +96,12 @@ func TestDamage(t *testing.T) {
 			t.Errorf("%s: %d bytes are read, %v", name, len(have), err)
 		}
 		found := 0
-		o := blobs.ScrubOptions{Aside: true, Found: func(_ ubl.TenantID, b ubl.BlobID, _ error) {
+		o := blobs.ScrubOptions{Aside: w.folder.SetAside, Found: func(_ ubl.TenantID, b ubl.BlobID, _ error) {
 			if found++; b != id {
 				t.Errorf("%s: the scrub finds %s", name, b)
 			}
 		}}
-		done, err := w.folder.Scrub(t.Context(), o)
+		done, err := blobs.Scrub(t.Context(), w.folder, o)
 		if err != nil || done.Damaged != 1 || done.Blobs != 2 || found != 1 {
 			t.Errorf("%s: a pass comes to %+v, %v", name, done, err)
 		}
@@ -111,7 +111,7 @@ func TestDamage(t *testing.T) {
 		if _, err := w.read(sound); err != nil {
 			t.Errorf("%s: the sound one: %v", name, err)
 		}
-		if done, err := w.folder.Scrub(t.Context(), o); err != nil || done.Damaged != 0 || done.Blobs != 1 {
+		if done, err := blobs.Scrub(t.Context(), w.folder, o); err != nil || done.Damaged != 0 || done.Blobs != 1 {
 			t.Errorf("%s: a second pass comes to %+v, %v", name, done, err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestStrangersInAFolder(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(of, string(id[:2]), string(id[:2])+strings.Repeat("0", 62)), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := w.folder.Scrub(t.Context(), blobs.ScrubOptions{}); err != nil || done.Blobs != 1 {
+	if done, err := blobs.Scrub(t.Context(), w.folder, blobs.ScrubOptions{}); err != nil || done.Blobs != 1 {
 		t.Errorf("a pass comes to %+v, %v", done, err)
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"ubl/durable"
 )
 
-// ScrubOptions are for [Folder.Scrub].
+// ScrubOptions are for [Scrub].
 type ScrubOptions struct {
 	// Rate is how many bytes are read a second; 0 is as fast as it goes.
 	Rate int64
 	// Found is told of each blob that isn't what it was; nil for nobody.
 	Found func(ubl.TenantID, ubl.BlobID, error)
-	// Aside says that such a blob is put aside, so that it counts as missing from then on.
-	Aside bool
+	// Aside puts such a blob aside, so that it counts as missing from then on; nil leaves it.
+	Aside func(ubl.TenantID, ubl.BlobID) error
 }
 
 // Scrubbed is what a pass has come to.
@@ -28,10 +28,10 @@ type Scrubbed struct{ Blobs, Bytes, Damaged int64 }
 
 // Scrub reads every blob and holds it against its name. One that can't be read keeps it from none
 // of the others.
-func (f *Folder) Scrub(ctx context.Context, o ScrubOptions) (done Scrubbed, err error) {
+func Scrub(ctx context.Context, of ubl.Blobs, o ScrubOptions) (done Scrubbed, err error) {
 	var failures []error
-	err = f.Each(ctx, func(t ubl.TenantID, b ubl.Blob) error {
-		damaged, err := f.Check(ctx, t, b.ID, o)
+	err = of.Each(ctx, func(t ubl.TenantID, b ubl.Blob) error {
+		damaged, err := Check(ctx, of, t, b.ID, o)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -54,13 +54,13 @@ func (f *Folder) Scrub(ctx context.Context, o ScrubOptions) (done Scrubbed, err 
 const tellFailures = 10
 
 // Check holds one blob against its name, as Scrub does, and reports whether it is damaged.
-func (f *Folder) Check(ctx context.Context, t ubl.TenantID, id ubl.BlobID, o ScrubOptions) (damaged bool, err error) {
-	found := f.read(ctx, &pace{ctx: ctx, rate: o.Rate}, t, id)
+func Check(ctx context.Context, of ubl.Blobs, t ubl.TenantID, id ubl.BlobID, o ScrubOptions) (damaged bool, err error) {
+	found := read(ctx, of, &pace{ctx: ctx, rate: o.Rate}, t, id)
 	if !errors.Is(found, ubl.ErrDamaged) {
 		return false, found
 	}
-	if o.Aside {
-		err = f.setAside(t, id)
+	if o.Aside != nil {
+		err = o.Aside(t, id)
 	}
 	if o.Found != nil { // who hears of it looks for another
 		o.Found(t, id, found)
@@ -68,8 +68,8 @@ func (f *Folder) Check(ctx context.Context, t ubl.TenantID, id ubl.BlobID, o Scr
 	return true, err
 }
 
-func (f *Folder) read(ctx context.Context, p *pace, t ubl.TenantID, id ubl.BlobID) error {
-	r, err := f.Open(ctx, t, id)
+func read(ctx context.Context, of ubl.Blobs, p *pace, t ubl.TenantID, id ubl.BlobID) error {
+	r, err := of.Open(ctx, t, id)
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func (f *Folder) read(ctx context.Context, p *pace, t ubl.TenantID, id ubl.BlobI
 	return err
 }
 
-// setAside takes a damaged blob out of those that are kept, and keeps it for who looks into it.
-func (f *Folder) setAside(t ubl.TenantID, id ubl.BlobID) error {
+// SetAside takes a damaged blob out of those that are kept, and keeps it for who looks into it.
+func (f *Folder) SetAside(t ubl.TenantID, id ubl.BlobID) error {
 	path, err := f.path(t, id)
 	if err != nil {
 		return err

@@ -11,6 +11,9 @@ import (
 // atoms know the act then.
 type Act struct {
 	Did ubl.Did
+	// Own says that people do it for themselves alone, or take away what is theirs: no terms keep
+	// anybody from it. Any other act of a person stands under the terms of the TenantLicense.
+	Own bool
 	// This is of the action, Effect of each of its effects, whose op it fixes, and Pointers of
 	// where they can be seen. Acts may share an Effect or Pointers; nil where all of them are
 	// published already.

@@ -21,8 +21,8 @@ var (
 var taken = []string{"room", "tenant", "tool", "workspace", "wallet", "container"}
 
 // CheckKind refuses a kind of containers that can't be, wherever it comes from: an operator's
-// file, or an owner.
-func CheckKind(k ubl.Kind) error {
+// file, or an owner. Its terms may name acts that families bring along.
+func CheckKind(k ubl.Kind, brought ...ubl.Did) error {
 	wrong := map[string]string{}
 	mustBe := func(ok bool, place, reason string) {
 		if !ok {
@@ -45,7 +45,7 @@ func CheckKind(k ubl.Kind) error {
 	}
 	err := k.Physics.Check()
 	if err == nil && k.Terms != nil {
-		if err = k.Terms.Check(); err == nil {
+		if err = k.Terms.Check(brought...); err == nil {
 			err = ContainerReach(k.Physics).Check(k.Terms)
 		}
 	}
@@ -66,5 +66,19 @@ func Suits(types []string, text string) error {
 	if len(types) == 0 || slices.ContainsFunc(types, func(t string) bool { return strings.HasPrefix(t, "text/") }) || json.Valid([]byte(text)) {
 		return nil
 	}
+	return errUnsuited(types)
+}
+
+// SuitsFile refuses a file whose media type is none of a kind's content types, whatever its charset.
+// What somebody says that a file is counts: unlike a text's, its content isn't read here.
+func SuitsFile(types []string, kind string) error {
+	kind, _, _ = strings.Cut(kind, ";")
+	if len(types) == 0 || slices.Contains(types, kind) {
+		return nil
+	}
+	return errUnsuited(types)
+}
+
+func errUnsuited(types []string) error {
 	return ubl.Errorf(ubl.CodeValidation, "the content is not %s, which is all that the container takes", strings.Join(types, " or "))
 }

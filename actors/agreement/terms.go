@@ -71,6 +71,8 @@ type Drafting struct {
 	N     int64
 	Now   ubl.Time
 	Reach Reach
+	// Brought are acts that families bring along, which terms may name, too.
+	Brought []ubl.Did
 	// Refusal is the code for those who have no part in the record.
 	Refusal ubl.Code
 }
@@ -79,7 +81,7 @@ type Drafting struct {
 func (d Drafting) Propose(c ubl.ProposeTerms) (*TermsChange, error) {
 	err := d.In.Permits(ubl.DidAgreementPropose, c.Who, d.Refusal)
 	if err == nil {
-		err = c.Terms.Check()
+		err = c.Terms.Check(d.Brought...)
 	}
 	if err == nil {
 		err = d.Reach.Check(&c.Terms)

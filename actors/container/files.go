@@ -70,9 +70,6 @@ func errNoFile() error {
 // checkFile refuses what can't be a file here, and answers name and type as they are kept.
 func (s *State) checkFile(who ubl.Identity, name, kind string, bytes int64, document ubl.DocumentID) (string, string, error) {
 	err := s.mayHold(who, ubl.DidFilePut, ubl.OpCreate)
-	if err == nil {
-		err = s.Agreement.Terms.Fits(ubl.DidFilePut, int(bytes))
-	}
 	if err == nil && document != "" {
 		_, err = s.current(document)
 	}
@@ -87,6 +84,9 @@ func (s *State) checkFile(who ubl.Identity, name, kind string, bytes int64, docu
 	}
 	if err == nil {
 		kind, err = ubl.CheckFileType(kind)
+	}
+	if err == nil {
+		err = s.fitsFile(kind, bytes)
 	}
 	return name, kind, err
 }

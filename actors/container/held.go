@@ -2,7 +2,6 @@ package container
 
 import (
 	"encoding/json"
-	"math"
 
 	"ubl"
 	"ubl/actors"
@@ -67,7 +66,7 @@ func (s *State) mayTakeFiles(files []file) error {
 		return ubl.Errorf(ubl.CodeConflict, "the container would have more than %d files", ubl.MaxFiles)
 	}
 	for _, f := range files {
-		if err := s.Agreement.Terms.Fits(ubl.DidFilePut, int(min(f.Bytes, math.MaxInt))); err != nil {
+		if err := s.fitsFile(f.Type, f.Bytes); err != nil {
 			return err
 		}
 	}

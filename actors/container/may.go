@@ -1,6 +1,7 @@
 package container
 
 import (
+	"math"
 	"slices"
 
 	"ubl"
@@ -127,6 +128,14 @@ func (s *State) fits(did ubl.Did, content string) error {
 		return err
 	}
 	return agreement.Suits(s.Content, content)
+}
+
+// fitsFile refuses a file that is larger than the terms let, or not of the kind's content types.
+func (s *State) fitsFile(kind string, bytes int64) error {
+	if err := s.Agreement.Terms.Fits(ubl.DidFilePut, int(min(bytes, math.MaxInt))); err != nil {
+		return err
+	}
+	return agreement.SuitsFile(s.Content, kind)
 }
 
 // governs refuses an Agreement that is not the container's own.

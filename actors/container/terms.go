@@ -78,7 +78,7 @@ func (s *State) decideWithdraw(c ubl.WithdrawTerms, at actors.Moment) (*plan, er
 // drafting writes the acts about the container's terms.
 func (s *State) drafting(at actors.Moment) agreement.Drafting {
 	return agreement.Drafting{
-		In: &s.Agreement, N: s.Events + 1, Now: at.Now, Reach: agreement.ContainerReach(s.Summary.Physics), Refusal: ubl.CodeForbidden,
+		In: &s.Agreement, N: s.Events + 1, Now: at.Now, Brought: actors.Named(at.Acts), Reach: agreement.ContainerReach(s.Summary.Physics), Refusal: ubl.CodeForbidden,
 	}
 }
 

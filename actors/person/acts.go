@@ -31,7 +31,17 @@ var acts = func() (list []offer.Act) {
 		case didScheduledSend, didKey, didDeviceRemove, didReminderRing, didNotify, didRelease, didSeen, didPush:
 			form = follows
 		}
-		list = append(list, offer.Act{Did: did, This: form, Effect: effect, Pointers: pointers})
+		list = append(list, offer.Act{Did: did, This: form, Effect: effect, Pointers: pointers, Own: ofTheirOwn(did)})
 	}
 	return list
 }()
+
+// ofTheirOwn tells what a person decides for themselves alone: how they want to be told, and what they
+// take away. What reaches a push service, or is kept to be done later, terms may leave out.
+func ofTheirOwn(did ubl.Did) bool {
+	switch did {
+	case didPreferences, didRoom, didSeen, didDeviceRemove, didReminderRemove, didScheduledRemove:
+		return true
+	}
+	return false
+}

@@ -64,7 +64,7 @@ func (s *State) decideWithdraw(c ubl.WithdrawTerms, at actors.Moment) (*plan, er
 // may join.
 func (s *State) drafting(at actors.Moment) agreement.Drafting {
 	return agreement.Drafting{
-		In: &s.Agreement, N: s.Events + 1, Now: at.Now, Reach: agreement.Reach{Joins: []ubl.Did{ubl.DidRoomJoin}}, Refusal: ubl.CodeNotAMember,
+		In: &s.Agreement, N: s.Events + 1, Now: at.Now, Brought: actors.Named(at.Acts), Reach: agreement.Reach{Joins: []ubl.Did{ubl.DidRoomJoin}}, Refusal: ubl.CodeNotAMember,
 	}
 }
 

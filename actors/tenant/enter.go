@@ -104,7 +104,7 @@ func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, writes bool) {
 		x.Enact(t, x.Following(p.Did, c.Request, p), nil)
 		writes = true
 	}
-	if use := using(t.Now(), c); use.Uses {
+	if use := x.using(t.Now(), c); use.Uses {
 		if err := x.Verdict(use); err != nil {
 			x.turnAway(t, c, ubl.AsError(err), writes)
 			return

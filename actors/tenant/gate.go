@@ -2,18 +2,21 @@ package tenant
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"ubl"
 	"ubl/actors"
 	"ubl/actors/agreement"
+	"ubl/offer"
 )
 
 // using is what a request proposes by the tool that it names, before the act that it asks for.
-func using(now ubl.Time, c ubl.Enter) actors.Proposal {
+func (x *Tenant) using(now ubl.Time, c ubl.Enter) actors.Proposal {
 	return actors.Proposal{
 		At: now, Who: c.Who, Did: ubl.Did(c.Tool), Agreement: ubl.ToolAgreement(c.Tool), Uses: c.Tool != "" || c.External, External: c.External, Still: c.Still, Acts: c.Act,
 		Destroys: c.Destroys, Unconfirmed: c.Who.IsService && !c.Who.IsPlatform() && c.Confirmed != c.Tool,
+		Licensed: slices.ContainsFunc(x.Acts, func(a offer.Act) bool { return string(a.Did) == c.Tool && !a.Own }),
 	}
 }
 
@@ -62,13 +65,13 @@ func (s *State) uses(p actors.Proposal) error {
 }
 
 // usable says which tools somebody may use: no record closes them, and the terms permit the act.
-func (s *State) usable(now ubl.Time, c ubl.FindUsable) *ubl.UsableTools {
+func (x *Tenant) usable(now ubl.Time, c ubl.FindUsable) *ubl.UsableTools {
 	out := new(ubl.UsableTools)
 	for _, tool := range c.Tools {
-		if use := using(now, ubl.Enter{Request: ubl.Request{Who: c.Who}, Tool: tool, Still: true}); cmp.Or(s.licensed(use), s.uses(use)) == nil {
+		if use := x.using(now, ubl.Enter{Request: ubl.Request{Who: c.Who}, Tool: tool, Still: true}); cmp.Or(x.State.licensed(use), x.State.uses(use)) == nil {
 			out.Open = append(out.Open, tool)
 		}
-		if s.shows(ubl.Did(tool), c.Who) == nil {
+		if x.State.shows(ubl.Did(tool), c.Who) == nil {
 			out.Permitted = append(out.Permitted, tool)
 		}
 	}
@@ -100,7 +103,7 @@ func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *ubl.Error, writes bool
 				return
 			}
 		}
-		x.Refuse(t, ubl.DidToolDeny, c.Request, x.State.denial(t.Now(), c, r), &key)
+		x.Refuse(t, ubl.DidToolDeny, c.Request, x.denial(t.Now(), c, r), &key)
 	}
 	t.Fail(r)
 }
@@ -130,12 +133,13 @@ func denialKey(c ubl.Enter, r *ubl.Error) actors.Key {
 
 // denial is the act of a refusal: under the agent's mandate or the TenantLicense where that refuses,
 // else under the tool's record where one is in force.
-func (s *State) denial(now ubl.Time, c ubl.Enter, r *ubl.Error) actors.Act {
+func (x *Tenant) denial(now ubl.Time, c ubl.Enter, r *ubl.Error) actors.Act {
+	s := &x.State
 	under := s.License.ID
 	if record, ok := s.Tools[c.Tool]; ok && record.Agreement.InForce() == nil {
 		under = record.Agreement.ID
 	}
-	use := using(now, c)
+	use := x.using(now, c)
 	switch use.Still = true; {
 	case s.mandated(use) != nil:
 		under = ubl.AgentAgreement(s.Vouched[c.Who.UserID].Subject)

@@ -51,13 +51,13 @@ func (with makers) allKinds(s *State) []*ubl.Kind {
 
 // decideKind writes a kind of the tenant's own. Containers of it that there are stay as they
 // were made.
-func (with makers) decideKind(s *State, c ubl.SetKind, _ actors.Moment) (*plan, error) {
+func (with makers) decideKind(s *State, c ubl.SetKind, at actors.Moment) (*plan, error) {
 	if err := s.permits(ubl.DidKindSet, c.Who); err != nil {
 		return nil, err
 	}
 	k := c.Kind
 	k.Did, k.Own = ubl.DidContainerCreate, false
-	if err := agreement.CheckKind(k); err != nil {
+	if err := agreement.CheckKind(k, actors.Named(at.Acts)...); err != nil {
 		return nil, err
 	}
 	if _, node := with.nodeKind(k.Name); node {

@@ -148,7 +148,7 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.listToolAccess(t, c)
 	case ubl.FindUsable:
 		_, err := x.State.member(c.Who)
-		t.Answer(err, func() any { return x.State.usable(t.Now(), c) })
+		t.Answer(err, func() any { return x.usable(t.Now(), c) })
 	case ubl.GetAgreement:
 		x.agreement(t, c)
 	case agreement.CheckLicense:

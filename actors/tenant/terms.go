@@ -28,6 +28,7 @@ var usual = func() *ubl.Terms {
 // alsoUsual are permits that a tenant without terms of its own has besides: for acts that others
 // decide and that came under the TenantLicense after the usual terms had their form. Terms that
 // owners set say of these acts, too, to whom they are permitted; what they leave out, nobody may.
+// Acts that families bring along are permitted to entries in the same way.
 var alsoUsual = &ubl.Terms{Form: ubl.TermsForm, Accept: ubl.AcceptProposer, Permits: []ubl.Permit{
 	{Did: string(ubl.DidPortalCall), To: []string{ubl.ToEntries}},
 	{Did: string(ubl.DidServerConnect), To: []string{ubl.ToEntries}},
@@ -36,11 +37,13 @@ var alsoUsual = &ubl.Terms{Form: ubl.TermsForm, Accept: ubl.AcceptProposer, Perm
 }}
 
 // decidedElsewhere is the act under the TenantLicense that the use of a tool leads to, where the
-// Portal decides it, "" for any other: it knows no terms, so the Tenant says before.
+// Portal or another family decides it, "" for any other: they know no terms, so the Tenant says before.
 func decidedElsewhere(p actors.Proposal) ubl.Did {
 	switch {
 	case p.External:
 		return ubl.DidPortalCall
+	case p.Licensed:
+		return p.Did
 	case p.Did == "portal.server.disconnect":
 		return ubl.DidServerConnect
 	case slices.Contains([]ubl.Did{
@@ -61,9 +64,10 @@ func (s *State) licensed(p actors.Proposal) error {
 	stance := s.stance(p.Who)
 	switch {
 	case s.License.Terms.Permit(did, stance):
-	case s.License.Amended == 0 && alsoUsual.Permit(did, stance):
+	case s.License.Amended == 0 && (alsoUsual.Permit(did, stance) || p.Licensed && stance.Role != ""):
 	case s.License.Amended != 0 && !s.License.Terms.Permit(did, ubl.Stance{Role: ubl.RoleOwner, Inside: true}):
-		return ubl.Errorf(ubl.CodeForbidden, "the terms of the tenant's Agreement permit %s to nobody: terms that owners set have to list portal.* and office.tool.call themselves", did)
+		beginning, _, _ := strings.Cut(string(did), ".")
+		return ubl.Errorf(ubl.CodeForbidden, "the terms of the tenant's Agreement permit %[1]s to nobody: terms that owners set have to list %[1]s or %[2]s.* themselves", did, beginning)
 	default:
 		return ubl.Errorf(ubl.CodeForbidden, "the terms of the tenant's Agreement don't permit %s to the caller", did)
 	}
@@ -161,7 +165,7 @@ func (s *State) mayDraft(id ubl.AgreementID, who ubl.Identity) error {
 
 func (s *State) drafting(at actors.Moment) agreement.Drafting {
 	return agreement.Drafting{
-		In: &s.License, N: s.Events + 1, Now: at.Now, Reach: agreement.Reach{Tenant: true}, Refusal: ubl.CodeForbidden,
+		In: &s.License, N: s.Events + 1, Now: at.Now, Brought: actors.Named(at.Acts), Reach: agreement.Reach{Tenant: true}, Refusal: ubl.CodeForbidden,
 	}
 }
 

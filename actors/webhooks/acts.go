@@ -23,7 +23,7 @@ var acts = func() (list []offer.Act) {
 		case didCreate, didUpdate, didRemove, didRotate:
 			form = own
 		}
-		list = append(list, offer.Act{Did: did, This: form, Effect: effect})
+		list = append(list, offer.Act{Did: did, This: form, Effect: effect, Own: did == didRemove})
 	}
 	return list
 }()

@@ -3,8 +3,8 @@
 // a cluster share one bucket, so nothing is copied between them.
 //
 // Uploads still come in on a node's own disk: a blob is whole and known by its hash before the
-// store hears of it. An upload to the store that breaks off leaves no object; parts of a large one
-// are for the store's own rule about incomplete uploads to remove. A store that can't be reached is
+// store hears of it. An upload to the store that breaks off leaves no object; [Bucket.Sweep] has the
+// store forget the parts of a large one. A store that can't be reached is
 // unavailable, and so is every blob; records and messages go on.
 package bucket
 
@@ -38,6 +38,8 @@ type Options struct {
 	// Prefix begins the names of all objects; "" for none.
 	Prefix               string
 	AccessKey, SecretKey string
+	// RemoveWithin is how long a removal may take; 0 is 30 seconds.
+	RemoveWithin time.Duration
 	// Transport carries the requests; nil for one of its own.
 	Transport http.RoundTripper
 }
@@ -63,6 +65,9 @@ func Open(ctx context.Context, o Options) (*Bucket, error) {
 	o.Prefix = strings.Trim(o.Prefix, "/")
 	if o.Prefix != "" {
 		o.Prefix += "/"
+	}
+	if o.RemoveWithin <= 0 {
+		o.RemoveWithin = removeWithin
 	}
 	there, err := client.BucketExists(ctx, o.Bucket)
 	if err != nil {
@@ -118,9 +123,16 @@ func (b *Bucket) Keep(ctx context.Context, t ubl.TenantID, id ubl.BlobID, path s
 	if err != nil {
 		return fmt.Errorf("couldn't keep a blob: %w", err)
 	}
-	_, err = b.client.PutObject(ctx, b.opts.Bucket, name, file, info.Size(), putting())
-	if err != nil {
-		return failed("keep a blob", err)
+	for stays := false; !stays; {
+		if _, err = file.Seek(0, io.SeekStart); err != nil {
+			return fmt.Errorf("couldn't keep a blob: %w", err)
+		}
+		if _, err = b.client.PutObject(ctx, b.opts.Bucket, name, file, info.Size(), putting()); err != nil {
+			return failed("keep a blob", err)
+		}
+		if stays, err = b.stays(ctx, name); err != nil {
+			return err
+		}
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("couldn't keep a blob: %w", err)
@@ -128,8 +140,8 @@ func (b *Bucket) Keep(ctx context.Context, t ubl.TenantID, id ubl.BlobID, path s
 	return nil
 }
 
-// Put keeps what r holds of so many bytes, as when a backup is restored. Its reader checks it: what
-// fails on the way makes no object.
+// Put keeps what r holds of so many bytes, as when a backup is restored, while nobody removes blobs.
+// Its reader checks it: what fails on the way makes no object.
 func (b *Bucket) Put(ctx context.Context, t ubl.TenantID, id ubl.BlobID, r io.Reader, size int64) error {
 	name, err := b.name(t, id)
 	if err != nil {
@@ -190,28 +202,6 @@ func (o told) Read(p []byte) (int, error) {
 		err = failed("read a blob", err)
 	}
 	return n, err
-}
-
-// Remove implements [ubl.Blobs]. The store can't look and remove at once: what nothing has referred
-// to for days, and is uploaded again in this very moment, can lose its object. Reads tell that it
-// is missing then, and another upload of it mends that.
-func (b *Bucket) Remove(ctx context.Context, t ubl.TenantID, id ubl.BlobID, after ubl.Time) (bool, error) {
-	name, err := b.name(t, id)
-	if err != nil {
-		return false, err
-	}
-	info, err := b.client.StatObject(ctx, b.opts.Bucket, name, minio.StatObjectOptions{})
-	if err != nil {
-		if err = failed("remove a blob", err); ubl.CodeOf(err) == ubl.CodeNotFound {
-			err = nil
-		}
-		return false, err
-	}
-	if ubl.TimeOf(info.LastModified) > after {
-		return false, nil
-	}
-	err = b.client.RemoveObject(ctx, b.opts.Bucket, name, minio.RemoveObjectOptions{})
-	return err == nil, failed("remove a blob", err)
 }
 
 // Each implements [ubl.Blobs]. What has another name than a blob's is passed over.

@@ -6,72 +6,38 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
 	"ubl"
+	"ubl/blobs"
 	"ubl/blobs/bucket"
-	"ubl/test/ports"
+	"ubl/test/s3server"
 )
 
 const acme, other = ubl.TenantID("t:acme.com"), ubl.TenantID("t:else.org")
 
-// store is a server that others wrote, as a process of its own over a directory.
+// store is a server that others wrote, as a process of its own.
 type store struct {
-	t    *testing.T
-	path string
-	dir  string
-	addr string
-	proc *exec.Cmd
+	*s3server.Server
+	t *testing.T
 }
 
-// newStore builds and starts the server, with a bucket.
 func newStore(t *testing.T) *store {
 	t.Helper()
-	s := &store{t: t, path: filepath.Join(t.TempDir(), "s3"), dir: t.TempDir(), addr: ports.Free(t)}
-	build := exec.Command("go", "build", "-o", s.path, "github.com/johannesboyne/gofakes3/cmd/gofakes3")
-	build.Dir = "../../test/s3"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("couldn't build the S3 server: %v\n%s", err, out)
-	}
-	s.start()
-	t.Cleanup(s.stop)
-	return s
-}
-
-func (s *store) start() {
-	s.t.Helper()
-	s.proc = exec.Command(s.path, "-host", s.addr, "-backend", "bolt", "-bolt.db", filepath.Join(s.dir, "db"), "-initialbucket", "files")
-	if err := s.proc.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", s.addr); err == nil {
-			conn.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatal("the S3 server doesn't listen")
-		}
-	}
-}
-
-func (s *store) stop() {
-	if s.proc != nil {
-		_ = s.proc.Process.Kill()
-		_ = s.proc.Wait()
-		s.proc = nil
-	}
+	return &store{s3server.Start(t), t}
 }
 
 func (s *store) open(prefix string) (*bucket.Bucket, error) {
 	return bucket.Open(context.Background(), bucket.Options{
-		Endpoint: "http://" + s.addr, Region: "us-east-1", Bucket: "files", Prefix: prefix, AccessKey: "key", SecretKey: "secret", Transport: http.DefaultTransport,
+		Endpoint: s.URL(), Region: s3server.Region, Bucket: s3server.Bucket, Prefix: prefix, AccessKey: s3server.AccessKey, SecretKey: s3server.Secret, Transport: http.DefaultTransport,
 	})
 }
 
@@ -160,7 +126,7 @@ func TestStoreIsAway(t *testing.T) {
 	}
 	content := bytes.Repeat([]byte("x"), 100_000)
 	path, id := staged(t, content)
-	s.stop()
+	s.Stop()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	if err := b.Keep(ctx, acme, id, path); ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("kept: %v", err)
@@ -169,7 +135,7 @@ func TestStoreIsAway(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("the file is gone: %v", err)
 	}
-	s.start()
+	s.Again()
 	if err := b.Keep(t.Context(), acme, id, path); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +150,179 @@ func TestStoreIsAway(t *testing.T) {
 	if got, err := io.ReadAll(r); !errors.Is(err, ubl.ErrDamaged) {
 		t.Errorf("a changed object is read: %d bytes, %v", len(got), err)
 	}
-	if _, err := bucket.Open(t.Context(), bucket.Options{Endpoint: "http://" + s.addr, Bucket: "none", AccessKey: "key", SecretKey: "secret"}); err == nil {
+	if _, err := bucket.Open(t.Context(), bucket.Options{Endpoint: s.URL(), Bucket: "none", AccessKey: s3server.AccessKey, SecretKey: s3server.Secret}); err == nil {
 		t.Error("a bucket that isn't there is opened")
+	}
+}
+
+// passing carries requests, and calls before and after with each one.
+type passing struct{ before, after func(*http.Request) }
+
+// RoundTrip implements [http.RoundTripper].
+func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if p.before != nil {
+		p.before(r)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if p.after != nil {
+		p.after(r)
+	}
+	return resp, err
+}
+
+func (s *store) openBy(by http.RoundTripper) *bucket.Bucket {
+	s.t.Helper()
+	b, err := bucket.Open(context.Background(), bucket.Options{
+		Endpoint: s.URL(), Region: s3server.Region, Bucket: s3server.Bucket, AccessKey: s3server.AccessKey, SecretKey: s3server.Secret, Transport: by, RemoveWithin: time.Second,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return b
+}
+
+// TestKeptWhileItIsRemoved: a blob that another node keeps again between the look and the removal
+// is there afterwards.
+func TestKeptWhileItIsRemoved(t *testing.T) {
+	s := newStore(t)
+	path, id := staged(t, []byte("content"))
+	if err := s.openBy(http.DefaultTransport).Keep(t.Context(), acme, id, path); err != nil {
+		t.Fatal(err)
+	}
+	ofTheBlob := func(r *http.Request, method string) bool {
+		return r.Method == method && r.URL.Path == "/files/"+string(acme)+"/"+string(id)
+	}
+	again, _ := staged(t, []byte("content"))
+	put, kept := make(chan struct{}, 2), make(chan error, 1)
+	keeper := s.openBy(passing{after: func(r *http.Request) {
+		if ofTheBlob(r, http.MethodPut) {
+			put <- struct{}{}
+		}
+	}})
+	remover := s.openBy(passing{before: func(r *http.Request) {
+		if ofTheBlob(r, http.MethodDelete) {
+			go func() { kept <- keeper.Keep(t.Context(), acme, id, again) }()
+			<-put
+		}
+	}})
+	if removed, err := remover.Remove(t.Context(), acme, id, ubl.TimeOf(time.Now().Add(time.Hour))); err != nil {
+		t.Fatal(removed, err)
+	}
+	if err := <-kept; err != nil {
+		t.Fatal(err)
+	}
+	r, err := keeper.Open(t.Context(), acme, id)
+	if err != nil {
+		t.Fatalf("what was kept is gone: %v", err)
+	}
+	defer r.Close()
+	if got, err := io.ReadAll(r); err != nil || string(got) != "content" {
+		t.Errorf("read is %q, %v", got, err)
+	}
+}
+
+// TestRemoverDies: a node that dies as it removes a blob keeps nobody from keeping it for long, and
+// nothing is left of that.
+func TestRemoverDies(t *testing.T) {
+	s := newStore(t)
+	b := s.openBy(http.DefaultTransport)
+	path, id := staged(t, []byte("content"))
+	if err := b.Keep(t.Context(), acme, id, path); err != nil {
+		t.Fatal(err)
+	}
+	ctx, die := context.WithCancel(t.Context())
+	remover := s.openBy(passing{before: func(r *http.Request) {
+		if r.Method == http.MethodDelete {
+			die()
+		}
+	}})
+	if _, err := remover.Remove(ctx, acme, id, ubl.TimeOf(time.Now().Add(time.Hour))); err == nil {
+		t.Fatal("it has removed the blob")
+	}
+	again, _ := staged(t, []byte("content"))
+	if err := b.Keep(t.Context(), acme, id, again); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.Open(t.Context(), acme, id); err != nil {
+		t.Error(err)
+	} else {
+		r.Close()
+	}
+	if left := s.left(""); len(left) != 1 {
+		t.Errorf("in the bucket are %v", left)
+	}
+}
+
+// client is one of the store's own.
+func (s *store) client() *minio.Core {
+	s.t.Helper()
+	c, err := minio.NewCore(s.Addr, &minio.Options{Creds: credentials.NewStaticV4(s3server.AccessKey, s3server.Secret, ""), Region: s3server.Region})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+// left are the names of objects.
+func (s *store) left(prefix string) (names []string) {
+	for o := range s.client().ListObjectsIter(s.t.Context(), "files", minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
+		names = append(names, o.Key)
+	}
+	return names
+}
+
+// TestSweep: parts of an upload to the store that broke off long ago go, and those of one that may
+// still be under way stay.
+func TestSweep(t *testing.T) {
+	s := newStore(t)
+	b, err := s.open("ubl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ubl/t:acme.com/big", "another/big"} {
+		id, err := s.client().NewMultipartUpload(t.Context(), "files", name, minio.PutObjectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := bytes.Repeat([]byte("x"), 5<<20)
+		if _, err := s.client().PutObjectPart(t.Context(), "files", name, id, 1, bytes.NewReader(part), int64(len(part)), minio.PutObjectPartOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := func() (names []string) {
+		for u := range s.client().ListIncompleteUploads(t.Context(), "files", "", true) {
+			names = append(names, u.Key)
+		}
+		return names
+	}
+	if n, err := b.Sweep(t.Context(), ubl.TimeOf(time.Now().Add(-time.Hour))); n != 0 || err != nil || len(begun()) != 2 {
+		t.Errorf("too early: %d, %v, left are %v", n, err, begun())
+	}
+	if n, err := b.Sweep(t.Context(), ubl.TimeOf(time.Now().Add(time.Hour))); n != 1 || err != nil || len(begun()) != 1 {
+		t.Errorf("%d, %v, left are %v", n, err, begun())
+	}
+}
+
+// TestScrubOfABucket: each object is held against its name.
+func TestScrubOfABucket(t *testing.T) {
+	s := newStore(t)
+	b, err := s.open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range []string{"sound", "spoilt"} {
+		path, id := staged(t, []byte(content))
+		if err := b.Keep(t.Context(), acme, id, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, bad := staged(t, []byte("spoilt"))
+	if err := b.Put(t.Context(), acme, bad, bytes.NewReader([]byte("damage")), 6); err != nil {
+		t.Fatal(err)
+	}
+	var found []ubl.BlobID
+	done, err := blobs.Scrub(t.Context(), b, blobs.ScrubOptions{Rate: 1 << 20, Found: func(_ ubl.TenantID, id ubl.BlobID, _ error) { found = append(found, id) }})
+	if err != nil || done != (blobs.Scrubbed{Blobs: 2, Bytes: 11, Damaged: 1}) || !slices.Equal(found, []ubl.BlobID{bad}) {
+		t.Errorf("%+v, %v, found %v", done, err, found)
 	}
 }

@@ -66,9 +66,23 @@ func (n *node) keepBlobs(ctx context.Context, rate int64) {
 	others.Wait()
 }
 
-// scrubBlobs reads each blob of this node once.
+// own are the blobs that this node looks after: those in its folder, or in the bucket that all share.
+func (n *node) own() ubl.Blobs {
+	if n.bucket != nil {
+		return n.blobs
+	}
+	return n.folder
+}
+
+// shares says whether another node looks after the bucket for all.
+func (n *node) shares() bool { return n.bucket != nil && !n.store.Leads(0) }
+
+// scrubBlobs reads each blob once that this node looks after.
 func (n *node) scrubBlobs(ctx context.Context, rate int64) {
-	_, err := n.folder.Scrub(ctx, n.scrubbing(rate))
+	if n.shares() {
+		return
+	}
+	_, err := blobs.Scrub(ctx, n.own(), n.scrubbing(rate))
 	if err != nil && ctx.Err() == nil {
 		n.log.Warn("couldn't check all blobs", "error", err)
 	}
@@ -77,13 +91,17 @@ func (n *node) scrubBlobs(ctx context.Context, rate int64) {
 // scrubbing tells of each damaged blob. One is put aside where another node has it.
 func (n *node) scrubbing(rate int64) blobs.ScrubOptions {
 	shared, replicated := n.blobs.(*cluster.Blobs)
-	return blobs.ScrubOptions{Rate: rate, Aside: replicated, Found: func(t ubl.TenantID, id ubl.BlobID, err error) {
+	o := blobs.ScrubOptions{Rate: rate, Found: func(t ubl.TenantID, id ubl.BlobID, err error) {
 		n.damagedBlobs.Add(1)
 		n.log.Error("the content of a file is damaged", "tenant", t, "blob", id, "put_aside", replicated, "error", err)
 		if replicated {
 			shared.Lost(t, id)
 		}
 	}}
+	if replicated {
+		o.Aside = n.folder.SetAside
+	}
+	return o
 }
 
 // tenantBlob is a blob of a tenant.
@@ -100,7 +118,7 @@ func (n *node) checkSuspects(ctx context.Context) {
 	for {
 		select {
 		case s := <-n.suspects:
-			if _, err := n.folder.Check(ctx, s.tenant, s.id, n.scrubbing(0)); err != nil && ctx.Err() == nil && ubl.CodeOf(err) != ubl.CodeNotFound {
+			if _, err := blobs.Check(ctx, n.own(), s.tenant, s.id, n.scrubbing(0)); err != nil && ctx.Err() == nil && ubl.CodeOf(err) != ubl.CodeNotFound {
 				n.log.Warn("couldn't check a blob", "tenant", s.tenant, "blob", s.id, "error", err)
 			}
 		case <-ctx.Done():
@@ -248,8 +266,13 @@ func (n *node) tidyBlobs(ctx context.Context) {
 	if _, err := n.incoming.Sweep(ctx); err != nil {
 		n.log.Warn("couldn't end uploads whose time is over", "error", err)
 	}
-	if n.bucket != nil && !n.store.Leads(0) { // one node for all looks through what they share
+	if n.shares() {
 		return
+	}
+	if b, ok := n.blobs.(*bucket.Bucket); ok {
+		if _, err := b.Sweep(ctx, ubl.TimeOf(n.now()).Add(-blobs.Grace)); err != nil && ctx.Err() == nil {
+			n.log.Warn("couldn't end uploads to the bucket that broke off", "error", err)
+		}
 	}
 	// A backup that is being made refers to files that may have been removed since.
 	if !n.backups.TryLock() {

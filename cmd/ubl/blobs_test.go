@@ -14,6 +14,9 @@ import (
 
 	"ubl"
 	"ubl/blobs"
+	"ubl/blobs/bucket"
+	"ubl/test/poll"
+	"ubl/test/s3server"
 )
 
 // keepFile brings a content and puts a file of it.
@@ -188,4 +191,45 @@ func TestReadersFindDamage(t *testing.T) {
 	must[*ubl.FileResult](w, ubl.ContainerName(w.ana.TenantID, ubl.GeneralWorkspace), ubl.RemoveFile{Request: w.request("remove"), FileID: lost.FileID})
 	w.n.lookForMissing(t.Context())
 	missing("without its file", 0)
+}
+
+// TestBucketIsLookedAfter: contents in a bucket are scrubbed, and what a reader finds damaged there
+// is checked and counted. They stay where they are.
+func TestBucketIsLookedAfter(t *testing.T) {
+	s := s3server.Start(t)
+	w := newKeeperWorld(t, func(p *program) {
+		p.bucket = &bucket.Options{Endpoint: s.URL(), Region: s3server.Region, Bucket: s3server.Bucket, AccessKey: s3server.AccessKey, SecretKey: s3server.Secret}
+	})
+	defer w.close()
+	f := w.keepFile("f", "content")
+	w.n.scrubBlobs(t.Context(), 1<<20)
+	if n := w.figure("ubl_blobs_damaged_total"); n != 0 {
+		t.Errorf("%v are damaged before anything was", n)
+	}
+	object := filepath.Join(s.Objects(), string(w.ana.TenantID), string(f.SHA256))
+	if err := os.WriteFile(object, []byte("CONTENT"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.n.scrubBlobs(t.Context(), 1<<20)
+	if n := w.figure("ubl_blobs_damaged_total"); n != 1 {
+		t.Errorf("the scrub found %v damaged", n)
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	checked := make(chan struct{})
+	go func() { defer close(checked); w.n.checkSuspects(ctx) }()
+	r, err := readBlobs{w.n}.Open(t.Context(), w.ana.TenantID, f.SHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := io.ReadAll(r); !errors.Is(err, ubl.ErrDamaged) {
+		t.Errorf("it is read: %v", err)
+	}
+	poll.Until(t, "what a reader found is counted", func() bool { return w.figure("ubl_blobs_damaged_total") == 2 })
+	stop()
+	<-checked
+	if _, err := os.Stat(object); err != nil {
+		t.Errorf("it isn't there any more: %v", err)
+	}
 }

@@ -124,7 +124,7 @@ func (f *figures) watch(n *node) {
 		gauge("ubl_outbox_waiting", "What failed outside and is attempted again later.", func() int64 { return int64(n.actors.OutboxStats().Waiting) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ubl_outbox_late_seconds", Help: "How long what waits for another attempt outside should have been done."},
 			func() float64 { return n.actors.OutboxStats().Late.Seconds() }),
-		counter("ubl_blobs_damaged_total", "Times that the content of a file on this node was found damaged, by the scrub or a reader.", n.damagedBlobs.Load),
+		counter("ubl_blobs_damaged_total", "Times that the content of a file on this node or in the bucket was found damaged, by the scrub or a reader.", n.damagedBlobs.Load),
 		gauge("ubl_blobs_missing", "Contents of files that this node should have, and can't get from another; alone or with a bucket, as of the newest look.", n.missing),
 		counter("ubl_panics_total", "Panics that were caught: faults of ours, whose stacks are in the log.", n.panics.Caught),
 	)

@@ -23,10 +23,13 @@ type keeperWorld struct {
 	n   *node
 }
 
-func newKeeperWorld(t *testing.T) *keeperWorld {
+func newKeeperWorld(t *testing.T, with ...func(*program)) *keeperWorld {
 	w := &keeperWorld{t: t, dir: filepath.Join(t.TempDir(), "data"),
 		ana: ubl.Identity{UserID: "u:ana", Email: "ana@acme.com", EmailDomain: "acme.com", TenantID: "t:acme.com", Issuer: "test", Subject: "ana"}}
 	w.p = &program{now: func() time.Time { return testNow().Add(time.Duration(w.at.Load())) }, random: &counter64{}}
+	for _, set := range with {
+		set(w.p)
+	}
 	w.open()
 	must[*ubl.Entered](w, ubl.TenantName(w.ana.TenantID), ubl.Enter{Request: w.request("enter"), Act: true})
 	return w

@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"ubl"
+	"ubl/actors"
 	"ubl/actors/agreement"
+	"ubl/actors/families"
 )
 
 // takeKinds takes the section out of the file that says which kinds of containers there are
@@ -58,7 +60,7 @@ func kindOf(section map[string]any) (k ubl.Kind, err error) {
 			k.Terms.Accept = ubl.AcceptProposer
 		}
 	}
-	if err := agreement.CheckKind(k); err != nil {
+	if err := agreement.CheckKind(k, actors.Named(families.All.Acts())...); err != nil {
 		return k, fmt.Errorf("%s: %w %v", k.Name, err, ubl.AsError(err).Details)
 	}
 	return k, nil

@@ -167,6 +167,10 @@ func openHint(dir string, err error) error {
 	if errors.Is(err, storage.ErrFull) {
 		return fullHint(dir, err)
 	}
+	if errors.Is(err, storage.ErrNewerFormat) {
+		return fmt.Errorf("%w. Nothing was changed. Start the version of ubl that wrote %s, or a later one. "+
+			"To go back to this version, restore a backup from before the upgrade into another directory", err, dir)
+	}
 	if errors.Is(err, cluster.ErrMember) {
 		return fmt.Errorf("%s belongs to a node of a cluster: start it with --cluster-listen, or ask it with --url and UBL_TOKEN where the command can", dir)
 	}

@@ -126,7 +126,7 @@ func checkBlobs(ctx context.Context, p *program, dir string) (kept checkedBlobs,
 	if err != nil {
 		return kept, err
 	}
-	done, err := folder.Scrub(ctx, blobs.ScrubOptions{Found: func(t ubl.TenantID, id ubl.BlobID, _ error) {
+	done, err := blobs.Scrub(ctx, folder, blobs.ScrubOptions{Found: func(t ubl.TenantID, id ubl.BlobID, _ error) {
 		kept.Damaged = append(kept.Damaged, string(t)+"/"+string(id))
 	}})
 	kept.Blobs, kept.Bytes = done.Blobs, done.Bytes

@@ -33,6 +33,7 @@ type serveCmd struct {
 	LogFormat   string        `default:"text" enum:"text,json" help:"How: text or json."`
 	StopTimeout time.Duration `default:"10s" help:"How long requests under way may take when the server stops."`
 	WebDir      string        `type:"existingdir" help:"Serve the app from this folder, read anew each time, instead of the one in the program." placeholder:"DIR"`
+	S3ScrubRate int64         `name:"s3-scrub-rate" default:"262144" help:"How many bytes of the contents in a bucket are read and checked a second, by one node for all; 0 turns that off." placeholder:"N"`
 	ScrubRate   int64         `default:"2097152" help:"How many bytes of the stored data are read and checked a second, in the background; 0 turns that off." placeholder:"N"`
 	IdentityKey string        `type:"path" help:"The key that tokens are made with, instead of the one in --data." placeholder:"FILE"`
 
@@ -111,8 +112,8 @@ func (c *serveCmd) check() error {
 	if own, err := url.Parse(c.PublicURL); err == nil && c.PublicHost != "" && strings.EqualFold(own.Hostname(), c.PublicHost) {
 		return usagef("--public-host is another name than that of --public-url, where the app is")
 	}
-	if c.ScrubRate < 0 {
-		return usagef("--scrub-rate is 0, which turns the scrub off, or more")
+	if min(c.ScrubRate, c.S3ScrubRate) < 0 {
+		return usagef("--scrub-rate and --s3-scrub-rate are 0, which turns the scrub off, or more")
 	}
 	c.PublicURL = spelled(c.PublicURL)
 	if ubl.EmailDomain(c.Owner) == "" {
@@ -230,7 +231,11 @@ func (c *serveCmd) serve(ctx context.Context, p *program, n *node, doors *doors,
 	tidied := make(chan struct{})
 	n.panics.Go(nil, "keeping blobs", func() {
 		defer close(tidied)
-		n.keepBlobs(keeping, c.ScrubRate)
+		rate := c.ScrubRate
+		if n.bucket != nil {
+			rate = c.S3ScrubRate
+		}
+		n.keepBlobs(keeping, rate)
 	})
 	n.panics.Go(nil, "tuning the collector", func() { tuneGC(keeping, p.env) })
 	scrubbed := make(chan struct{})

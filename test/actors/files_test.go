@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -251,4 +252,55 @@ func TestSealedFiles(t *testing.T) {
 			t.Errorf("the heir sees %q", got)
 		}
 	}
+}
+
+// TestFilesAreOfTheKind: a container whose kind says what documents are takes files of those types
+// alone, put or arriving with a document. A kind that says nothing takes any.
+func TestFilesAreOfTheKind(t *testing.T) {
+	h := openAgreed(t)
+	container := func(kind string, content ...string) ubl.Name {
+		h.want("", "the kind "+kind, h.tenant, ubl.SetKind{Request: h.Request(h.ana), Kind: ubl.Kind{
+			Name: kind, Agreement: kind, IDs: kind + "-", Physics: ubl.WorkspaceKind().Physics, Content: content,
+		}})
+		made := harness.Must[*ubl.ContainerMade](h.House, h.tenant, ubl.CreateContainer{Request: h.Request(h.ana), Kind: kind, Name: kind})
+		return ubl.ContainerName(h.ana.TenantID, made.Container.ContainerID)
+	}
+	data, prose := container("data", "application/json"), container("prose", "text/markdown")
+	both, any := container("both", "text/plain", "application/json"), container("any")
+	for _, test := range []struct {
+		kind  string
+		taken []ubl.Name
+	}{
+		{"application/json", []ubl.Name{data, both, any}},
+		{"Application/JSON; charset=UTF-8", []ubl.Name{data, both, any}},
+		{"text/plain", []ubl.Name{both, any}},
+		{"text/plain; charset=utf-8", []ubl.Name{both, any}},
+		{"text/markdown", []ubl.Name{prose, any}},
+		{"image/png", []ubl.Name{any}},
+		{"", []ubl.Name{any}},
+	} {
+		for _, at := range []ubl.Name{data, prose, both, any} {
+			want := ubl.CodeValidation
+			if slices.Contains(test.taken, at) {
+				want = ""
+			}
+			what := fmt.Sprintf("%q into %s", test.kind, at)
+			h.want(want, what+", before its content", at, ubl.PrepareFile{Request: h.Request(h.ana), Name: "x", Type: test.kind, Bytes: 1})
+			h.want(want, what, at, ubl.PutFile{Request: h.Request(h.ana), Name: "x", Type: test.kind, Blob: contentID("x"), Bytes: 1})
+		}
+	}
+
+	carried := func(kind string) ubl.Code {
+		doc := harness.Must[*ubl.DocumentResult](h.House, any, ubl.CreateDocument{Request: h.Request(h.ana), Title: "x", Content: "{}"}).Document.DocumentID
+		h.want("", "a file of the document", any, ubl.PutFile{Request: h.Request(h.ana), Name: "x", Type: kind, Blob: contentID("x"), Bytes: 1, DocumentID: doc})
+		_, err := h.Ask(t.Context(), any, ubl.Transfer{Request: h.Request(h.ana), To: ubl.ContainerID(data.Local()), DocumentID: doc})
+		return ubl.CodeOf(err)
+	}
+	if got := carried("application/json"); got != "" {
+		t.Errorf("a document with a file of the kind: %q", got)
+	}
+	if got := carried("text/plain"); got != ubl.CodeValidation {
+		t.Errorf("a document with a file of another: %q", got)
+	}
+	h.VerifyLedger(h.ana.TenantID)
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,71 +11,112 @@ import (
 	"text/tabwriter"
 )
 
-// allowed says who may do what in places of each permeability: yes; no, in words; or "hidden",
-// as if there were no such place. An owner has made the place, an entry and an agent were added to it, a colleague
-// is a member of the tenant without an entry, a stranger of another tenant, and nobody has no
-// credential.
+// allowed says who may do what in places of each permeability, and of other physics where these make
+// a difference: yes; no, in words; or "hidden", as if there were no such place. An owner has made the place, a
+// moderator, an entry and an agent were added to it, a colleague is a member of the tenant without an entry, a
+// stranger of another tenant, and nobody has no credential. What is edited, reacted to, pinned and redacted in
+// rooms is the entry's. Who is removed has been let in before.
 const allowed = `
-place                    act        owner   entry   agent   colleague  stranger  nobody
-sealed container         look       yes     yes     yes     hidden     hidden    401
-sealed container         read       yes     yes     yes     hidden     hidden    401
-sealed container         as anyone  hidden  hidden  hidden  hidden     hidden    hidden
-sealed container         write      no      no      no      hidden     hidden    401
-sealed container         delete     no      no      no      hidden     hidden    401
-sealed container         carry out  no      no      no      hidden     hidden    401
-sealed container         set roles  yes     no      no      hidden     hidden    401
-sealed container         set terms  yes     no      no      hidden     hidden    401
-gated container          look       yes     yes     yes     hidden     hidden    401
-gated container          read       yes     yes     yes     hidden     hidden    401
-gated container          as anyone  hidden  hidden  hidden  hidden     hidden    hidden
-gated container          write      yes     yes     yes     hidden     hidden    401
-gated container          delete     yes     yes     yes     hidden     hidden    401
-gated container          carry out  yes     no      no      hidden     hidden    401
-gated container          set roles  yes     no      no      hidden     hidden    401
-gated container          set terms  yes     no      no      hidden     hidden    401
-collaborative container  look       yes     yes     yes     hidden     hidden    401
-collaborative container  read       yes     yes     yes     hidden     hidden    401
-collaborative container  as anyone  hidden  hidden  hidden  hidden     hidden    hidden
-collaborative container  write      yes     yes     yes     hidden     hidden    401
-collaborative container  delete     yes     yes     yes     hidden     hidden    401
-collaborative container  carry out  yes     yes     yes     hidden     hidden    401
-collaborative container  set roles  yes     no      no      hidden     hidden    401
-collaborative container  set terms  yes     no      no      hidden     hidden    401
-open container           look       yes     yes     yes     yes        hidden    401
-open container           read       yes     yes     yes     yes        hidden    401
-open container           as anyone  hidden  hidden  hidden  hidden     hidden    hidden
-open container           write      yes     yes     yes     yes        hidden    401
-open container           delete     yes     yes     yes     yes        hidden    401
-open container           carry out  yes     yes     yes     yes        hidden    401
-open container           set roles  yes     no      no      no         hidden    401
-open container           set terms  yes     no      no      no         hidden    401
-public container         look       yes     yes     yes     yes        hidden    401
-public container         read       yes     yes     yes     yes        hidden    401
-public container         as anyone  yes     yes     yes     yes        yes       yes
-public container         write      yes     yes     yes     yes        hidden    401
-public container         delete     yes     yes     yes     yes        hidden    401
-public container         carry out  yes     yes     yes     yes        hidden    401
-public container         set roles  yes     no      no      no         hidden    401
-public container         set terms  yes     no      no      no         hidden    401
-sealed room              look       yes     no      no      no         hidden    401
-sealed room              read       yes     no      no      no         hidden    401
-sealed room              write      no      no      no      no         hidden    401
-sealed room              invite     no      no      no      no         hidden    401
-sealed room              set terms  yes     no      no      no         hidden    401
-gated room               look       yes     yes     yes     no         hidden    401
-gated room               read       yes     yes     yes     no         hidden    401
-gated room               write      yes     yes     yes     no         hidden    401
-gated room               invite     yes     no      no      no         hidden    401
-gated room               set terms  yes     no      no      no         hidden    401
-collaborative room       look       yes     yes     yes     no         hidden    401
-collaborative room       read       yes     yes     yes     no         hidden    401
-collaborative room       write      yes     yes     yes     no         hidden    401
-collaborative room       invite     yes     no      no      no         hidden    401
-collaborative room       set terms  yes     no      no      no         hidden    401
+place                    act        owner   moderator  entry   agent   colleague  stranger  nobody
+sealed container         look       yes     -          yes     yes     hidden     hidden    401
+sealed container         read       yes     -          yes     yes     hidden     hidden    401
+sealed container         as anyone  hidden  -          hidden  hidden  hidden     hidden    hidden
+sealed container         write      no      -          no      no      hidden     hidden    401
+sealed container         delete     no      -          no      no      hidden     hidden    401
+sealed container         carry out  no      -          no      no      hidden     hidden    401
+sealed container         set roles  yes     -          no      no      hidden     hidden    401
+sealed container         remove     yes     -          no      no      hidden     hidden    401
+sealed container         set terms  yes     -          no      no      hidden     hidden    401
+sealed container         end        yes     -          no      no      hidden     hidden    401
+gated container          look       yes     -          yes     yes     hidden     hidden    401
+gated container          read       yes     -          yes     yes     hidden     hidden    401
+gated container          as anyone  hidden  -          hidden  hidden  hidden     hidden    hidden
+gated container          write      yes     -          yes     yes     hidden     hidden    401
+gated container          delete     yes     -          yes     yes     hidden     hidden    401
+gated container          carry out  yes     -          no      no      hidden     hidden    401
+gated container          set roles  yes     -          no      no      hidden     hidden    401
+gated container          remove     yes     -          no      no      hidden     hidden    401
+gated container          set terms  yes     -          no      no      hidden     hidden    401
+gated container          end        yes     -          no      no      hidden     hidden    401
+collaborative container  look       yes     -          yes     yes     hidden     hidden    401
+collaborative container  read       yes     -          yes     yes     hidden     hidden    401
+collaborative container  as anyone  hidden  -          hidden  hidden  hidden     hidden    hidden
+collaborative container  write      yes     -          yes     yes     hidden     hidden    401
+collaborative container  delete     yes     -          yes     yes     hidden     hidden    401
+collaborative container  carry out  yes     -          yes     yes     hidden     hidden    401
+collaborative container  set roles  yes     -          no      no      hidden     hidden    401
+collaborative container  remove     yes     -          no      no      hidden     hidden    401
+collaborative container  set terms  yes     -          no      no      hidden     hidden    401
+collaborative container  end        yes     -          no      no      hidden     hidden    401
+open container           look       yes     -          yes     yes     yes        hidden    401
+open container           read       yes     -          yes     yes     yes        hidden    401
+open container           as anyone  hidden  -          hidden  hidden  hidden     hidden    hidden
+open container           write      yes     -          yes     yes     yes        hidden    401
+open container           delete     yes     -          yes     yes     yes        hidden    401
+open container           carry out  yes     -          yes     yes     yes        hidden    401
+open container           set roles  yes     -          no      no      no         hidden    401
+open container           remove     yes     -          no      no      no         hidden    401
+open container           set terms  yes     -          no      no      no         hidden    401
+open container           end        yes     -          no      no      no         hidden    401
+public container         look       yes     -          yes     yes     yes        hidden    401
+public container         read       yes     -          yes     yes     yes        hidden    401
+public container         as anyone  yes     -          yes     yes     yes        yes       yes
+public container         write      yes     -          yes     yes     yes        hidden    401
+public container         delete     yes     -          yes     yes     yes        hidden    401
+public container         carry out  yes     -          yes     yes     yes        hidden    401
+public container         set roles  yes     -          no      no      no         hidden    401
+public container         remove     yes     -          no      no      no         hidden    401
+public container         set terms  yes     -          no      no      no         hidden    401
+public container         end        yes     -          no      no      no         hidden    401
+strict container         look       yes     -          yes     yes     hidden     hidden    401
+strict container         write      yes     -          yes     yes     hidden     hidden    401
+strict container         carry out  yes     -          no      no      hidden     hidden    401
+transient, gated         look       yes     -          yes     yes     hidden     hidden    401
+transient, gated         write      no      -          no      no      hidden     hidden    401
+transient, gated         carry out  yes     -          no      no      hidden     hidden    401
+transient, open          look       yes     -          yes     yes     yes        hidden    401
+transient, open          write      no      -          no      no      no         hidden    401
+transient, open          carry out  yes     -          yes     yes     yes        hidden    401
+sealed room              look       yes     no         no      no      no         hidden    401
+sealed room              read       yes     no         no      no      no         hidden    401
+sealed room              write      no      no         no      no      no         hidden    401
+sealed room              edit       hidden  no         no      no      no         hidden    401
+sealed room              react      hidden  no         no      no      no         hidden    401
+sealed room              pin        hidden  no         no      no      no         hidden    401
+sealed room              redact     hidden  no         no      no      no         hidden    401
+sealed room              poll       no      no         no      no      no         hidden    401
+sealed room              invite     no      no         no      no      no         hidden    401
+sealed room              remove     hidden  no         no      no      no         hidden    401
+sealed room              set terms  yes     no         no      no      no         hidden    401
+sealed room              end        yes     no         no      no      no         hidden    401
+gated room               look       yes     yes        yes     yes     no         hidden    401
+gated room               read       yes     yes        yes     yes     no         hidden    401
+gated room               write      yes     yes        yes     yes     no         hidden    401
+gated room               edit       no      no         yes     no      no         hidden    401
+gated room               react      yes     yes        yes     yes     no         hidden    401
+gated room               pin        yes     yes        yes     yes     no         hidden    401
+gated room               redact     yes     yes        yes     no      no         hidden    401
+gated room               poll       yes     yes        yes     yes     no         hidden    401
+gated room               invite     yes     no         no      no      no         hidden    401
+gated room               remove     yes     yes        no      no      no         hidden    401
+gated room               set terms  yes     no         no      no      no         hidden    401
+gated room               end        yes     no         no      no      no         hidden    401
+collaborative room       look       yes     yes        yes     yes     no         hidden    401
+collaborative room       read       yes     yes        yes     yes     no         hidden    401
+collaborative room       write      yes     yes        yes     yes     no         hidden    401
+collaborative room       edit       no      no         yes     no      no         hidden    401
+collaborative room       react      yes     yes        yes     yes     no         hidden    401
+collaborative room       pin        yes     yes        yes     yes     no         hidden    401
+collaborative room       redact     yes     yes        yes     no      no         hidden    401
+collaborative room       poll       yes     yes        yes     yes     no         hidden    401
+collaborative room       invite     yes     no         no      no      no         hidden    401
+collaborative room       remove     yes     yes        no      no      no         hidden    401
+collaborative room       set terms  yes     no         no      no      no         hidden    401
+collaborative room       end        yes     no         no      no      no         hidden    401
 `
 
 // roles are the columns of the table.
-var roles = []string{"owner", "entry", "agent", "colleague", "stranger", "nobody"}
+var roles = []string{"owner", "moderator", "entry", "agent", "colleague", "stranger", "nobody"}
 
 // way is one way to do an act: what a caller is answered, over one transport.
 type way func(a *agent) (status int, answer string)
@@ -101,13 +143,13 @@ type act struct {
 func TestAllowed(t *testing.T) {
 	n := newNode(t)
 	callers := map[string]*agent{"nobody": n.agent("nobody")}
-	for role, email := range map[string]string{"owner": "ana", "entry": "bob", "colleague": "cleo"} {
+	for role, email := range map[string]string{"owner": "ana", "moderator": "mia", "entry": "bob", "colleague": "cleo", "guest": "gus"} {
 		callers[role] = n.bearer(role, n.token(email+"@ours.example"))
 	}
 	callers["stranger"] = n.bearer("stranger", n.token("eve@theirs.example"))
 	ana := callers["owner"]
 	ids := map[string]string{}
-	for _, role := range []string{"owner", "entry", "colleague", "stranger"} {
+	for _, role := range []string{"owner", "moderator", "entry", "colleague", "guest", "stranger"} {
 		ids[role] = told(t, callers[role], "GET", "/api/whoami", "", "identity", "user_id")
 	}
 	var bot struct {
@@ -121,12 +163,18 @@ func TestAllowed(t *testing.T) {
 	must(t, json.Unmarshal([]byte(made), &bot))
 	callers["agent"], ids["agent"] = n.agent("agent", "CF-Access-Client-Id", bot.Token.ClientID, "CF-Access-Client-Secret", bot.Secret), bot.Token.UserID
 
+	unmoderated := maps.Clone(callers) // containers know no moderators
+	delete(unmoderated, "moderator")
 	var rows []string
 	for _, p := range []string{"sealed", "gated", "collaborative", "open", "public"} {
-		rows = append(rows, table(t, p+" container", callers, inContainer(t, ana, p, ids))...)
+		rows = append(rows, table(t, p+" container", unmoderated, inContainer(t, ana, p, ids))...)
+	}
+	rows = append(rows, table(t, "strict container", unmoderated, inStrict(t, ana, ids))...)
+	for _, p := range []string{"gated", "open"} {
+		rows = append(rows, table(t, "transient, "+p, unmoderated, inTransient(t, ana, p, ids))...)
 	}
 	for _, p := range []string{"sealed", "gated", "collaborative"} {
-		rows = append(rows, table(t, p+" room", callers, inRoom(t, ana, p, ids))...)
+		rows = append(rows, table(t, p+" room", callers, inRoom(t, callers, p, ids))...)
 	}
 	var got strings.Builder
 	w := tabwriter.NewWriter(&got, 0, 8, 2, ' ', 0)
@@ -137,20 +185,25 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// table has everyone try every act, in every way. Ways that disagree are told apart.
+// table has everyone try every act, in every way. Ways that disagree are told apart. Owners come
+// last: what they end is there for the others until then.
 func table(t *testing.T, place string, callers map[string]*agent, acts []act) (rows []string) {
 	t.Helper()
 	for _, do := range acts {
 		row := []string{place, do.name}
-		for _, role := range roles {
+		for _, role := range slices.Backward(roles) {
 			var said []string
+			if callers[role] == nil {
+				row = slices.Insert(row, 2, "-")
+				continue
+			}
 			for _, by := range do.ways {
 				status, answer := by(callers[role])
 				if is := verdict(t, status, answer); !slices.Contains(said, is) {
 					said = append(said, is)
 				}
 			}
-			row = append(row, strings.Join(said, "/"))
+			row = slices.Insert(row, 2, strings.Join(said, "/"))
 		}
 		rows = append(rows, strings.Join(row, "\t"))
 	}
@@ -225,9 +278,7 @@ func inContainer(t *testing.T, ana *agent, permeability string, ids map[string]s
 	to := told(t, ana, "POST", "/api/containers", fmt.Sprintf(
 		`{"kind":"container","name":"beside %s","physics":{"fungibility":"versioned","topology":"objects","permeability":"open","execution":"disabled"}}`, permeability),
 		"container", "container_id")
-	for _, role := range []string{"entry", "agent"} {
-		told(t, ana, "POST", "/api/containers/"+id+"/members", fmt.Sprintf(`{"user_id":%q}`, ids[role]))
-	}
+	letIn(t, ana, id, ids)
 	place := "/api/containers/" + id
 	outside := "/public/t:ours.example/" + id
 	agreement := "/api/agreements/a:container:" + id
@@ -277,25 +328,124 @@ func inContainer(t *testing.T, ana *agent, permeability string, ids map[string]s
 			rest("PATCH", place+"/members/"+ids["entry"], `{"role":"member"}`),
 			tool("container.member.update", `{"container_id":%q,"user_id":%q,"role":"member"}`, id, ids["entry"]),
 		}},
+		{"remove", removing(ana, place, "container.remove", "container_id", ids["guest"])},
 		{"set terms", []way{
 			rest("PUT", agreement+"/proposal", terms),
 			tool("agreement.propose", `{"agreement_id":"a:container:%s",%s`, id, terms[1:]),
 		}},
+		{"end", []way{tool("agreement.end", `{"agreement_id":"a:container:%s"}`, id)}},
 	}
 }
 
-// inRoom makes a room of a permeability, in which something has been said where that is possible.
-func inRoom(t *testing.T, ana *agent, permeability string, ids map[string]string) []act {
+// letIn makes entries of a container.
+func letIn(t *testing.T, ana *agent, container string, ids map[string]string) {
 	t.Helper()
+	for _, role := range []string{"entry", "agent"} {
+		told(t, ana, "POST", "/api/containers/"+container+"/members", fmt.Sprintf(`{"user_id":%q}`, ids[role]))
+	}
+}
+
+// removing takes somebody out of a place, who is let in before each try.
+func removing(ana *agent, place, named, idOf, guest string) []way {
+	in := func() string {
+		ana.ask("POST", place+"/members", fmt.Sprintf(`{"user_id":%q}`, guest)) // in vain where it is sealed, or they are in
+		return guest
+	}
+	id := place[strings.LastIndexByte(place, '/')+1:]
+	return []way{
+		anew(in, func(guest string) way { return rest("DELETE", place+"/members/"+guest, "") }),
+		anew(in, func(guest string) way { return tool(named, `{%q:%q,"user_id":%q}`, idOf, id, guest) }),
+	}
+}
+
+// inStrict makes a container whose documents move when they are carried out: what is carried is
+// written for each try, and gone from there where that was allowed.
+func inStrict(t *testing.T, ana *agent, ids map[string]string) []act {
+	t.Helper()
+	make := func(name string) string {
+		return told(t, ana, "POST", "/api/containers", fmt.Sprintf(
+			`{"kind":"container","name":%q,"physics":{"fungibility":"strict","topology":"objects","permeability":"gated","execution":"disabled"}}`, name),
+			"container", "container_id")
+	}
+	id, to := make("strict place"), make("beside strict")
+	letIn(t, ana, id, ids)
+	letIn(t, ana, to, ids)
+	inside, place := "/api/workspaces/"+id, "/api/containers/"+id
+	wrote := func() string {
+		return told(t, ana, "POST", inside+"/documents", `{"title":"Deed","content":"The only one"}`, "document", "document_id")
+	}
+	left := func(document string, carry way) way {
+		return func(a *agent) (int, string) {
+			status, answer := carry(a)
+			_, there := ana.ask("GET", inside+"/documents", "")
+			if gone, moved := !strings.Contains(there, document), verdict(t, status, answer) == "yes"; gone != moved {
+				t.Errorf("%s carries %s out (%v), and it is gone: %v", a.name, document, moved, gone)
+			}
+			return status, answer
+		}
+	}
+	return []act{
+		{"look", []way{rest("GET", place, ""), tool("container.get", `{"container_id":%q}`, id)}},
+		{"write", []way{
+			rest("POST", inside+"/documents", `{"title":"More","content":"More of it"}`),
+			tool("office.document.create", `{"workspace_id":%q,"title":"Less","content":"Less of it"}`, id),
+		}},
+		{"carry out", []way{
+			anew(wrote, func(d string) way {
+				return left(d, rest("POST", place+"/transfer", fmt.Sprintf(`{"to":%q,"document_id":%q}`, to, d)))
+			}),
+			anew(wrote, func(d string) way {
+				return left(d, tool("container.transfer", `{"container_id":%q,"to":%q,"document_id":%q}`, id, to, d))
+			}),
+		}},
+	}
+}
+
+// inTransient makes a container that keeps nothing: what is carried out comes with the caller.
+func inTransient(t *testing.T, ana *agent, permeability string, ids map[string]string) []act {
+	t.Helper()
+	id := told(t, ana, "POST", "/api/containers", fmt.Sprintf(
+		`{"kind":"container","name":"passing %s","physics":{"fungibility":"transient","topology":"links","permeability":%q,"execution":"disabled"}}`, permeability, permeability),
+		"container", "container_id")
+	letIn(t, ana, id, ids)
+	to := told(t, ana, "POST", "/api/containers", fmt.Sprintf(
+		`{"kind":"container","name":"behind %s","physics":{"fungibility":"versioned","topology":"objects","permeability":"open","execution":"disabled"}}`, permeability),
+		"container", "container_id")
+	inside, place := "/api/workspaces/"+id, "/api/containers/"+id
+	return []act{
+		{"look", []way{rest("GET", place, ""), tool("container.get", `{"container_id":%q}`, id)}},
+		{"write", []way{
+			rest("POST", inside+"/documents", `{"title":"More","content":"More of it"}`),
+			tool("office.document.create", `{"workspace_id":%q,"title":"Less","content":"Less of it"}`, id),
+		}},
+		{"carry out", []way{
+			rest("POST", place+"/transfer", fmt.Sprintf(`{"to":%q,"title":"News","content":"All of it"}`, to)),
+			tool("container.transfer", `{"container_id":%q,"to":%q,"title":"News","content":"All of it"}`, id, to),
+		}},
+	}
+}
+
+// inRoom makes a room of a permeability, in which the entry has said something where that is possible:
+// what becomes of it is tried by all.
+func inRoom(t *testing.T, callers map[string]*agent, permeability string, ids map[string]string) []act {
+	t.Helper()
+	ana, bob := callers["owner"], callers["entry"]
 	id := told(t, ana, "POST", "/api/rooms", fmt.Sprintf(
 		`{"name":"%s place","physics":{"fungibility":"versioned","topology":"objects","permeability":%q,"execution":"disabled"}}`, permeability, permeability),
 		"room", "room_id")
-	for _, role := range []string{"entry", "agent"} {
-		if permeability != "sealed" { // nobody comes into what is
-			told(t, ana, "POST", "/api/rooms/"+id+"/members", fmt.Sprintf(`{"user_id":%q}`, ids[role]))
+	room := "/api/rooms/" + id
+	said := func() string { return "m:none" }
+	if permeability != "sealed" { // nobody comes into what is, and nothing is said there
+		for _, role := range []string{"moderator", "entry", "agent"} {
+			told(t, ana, "POST", room+"/members", fmt.Sprintf(`{"user_id":%q}`, ids[role]))
+		}
+		told(t, ana, "PATCH", room+"/members/"+ids["moderator"], `{"role":"moderator"}`)
+		said = func() string {
+			return told(t, bob, "POST", room+"/messages", `{"type":"text","body":{"text":"hi"}}`, "message", "msg_id")
 		}
 	}
-	room := "/api/rooms/" + id
+	message := said()
+	on := "/entries/" + message
 	agreement := "/api/agreements/a:room:" + id
 	terms := itsTerms(t, ana, agreement)
 	return []act{
@@ -310,14 +460,33 @@ func inRoom(t *testing.T, ana *agent, permeability string, ids map[string]string
 			rest("POST", room+"/entries", `{"body":{"content_type":"text/plain","bytes":"aGk="}}`),
 			tool("messenger.send", `{"room_id":%q,"type":"text","body":{"text":"hi"}}`, id),
 		}},
+		{"edit", []way{
+			rest("POST", room+on+"/edits", `{"text":"hello"}`), tool("messenger.edit", `{"room_id":%q,"entry_id":%q,"text":"hello!"}`, id, message),
+		}},
+		{"react", []way{
+			rest("POST", room+on+"/reactions", `{"reaction":"👍"}`), tool("messenger.react", `{"room_id":%q,"entry_id":%q,"reaction":"🎉"}`, id, message),
+		}},
+		{"pin", []way{
+			rest("POST", room+on+"/pin", `{"pinned":true}`), tool("messenger.pin", `{"room_id":%q,"entry_id":%q,"pinned":true}`, id, message),
+		}},
+		{"redact", []way{
+			anew(said, func(m string) way { return rest("POST", room+"/entries/"+m+"/redaction", "") }),
+			anew(said, func(m string) way { return tool("messenger.redact", `{"room_id":%q,"entry_id":%q}`, id, m) }),
+		}},
+		{"poll", []way{
+			rest("POST", room+"/polls", `{"question":"Where?","options":["Here","There"]}`),
+			tool("messenger.poll.create", `{"room_id":%q,"question":"When?","options":["Now","Then"]}`, id),
+		}},
 		{"invite", []way{
 			rest("POST", room+"/members", fmt.Sprintf(`{"user_id":%q}`, ids["entry"])),
 			tool("room.invite", `{"room_id":%q,"user_id":%q}`, id, ids["entry"]),
 		}},
+		{"remove", removing(ana, room, "room.remove", "room_id", ids["guest"])},
 		{"set terms", []way{
 			rest("PUT", agreement+"/proposal", terms),
 			tool("agreement.propose", `{"agreement_id":"a:room:%s",%s`, id, terms[1:]),
 		}},
+		{"end", []way{rest("POST", agreement+"/end", "")}},
 	}
 }
 

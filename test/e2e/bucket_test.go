@@ -3,40 +3,19 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"net"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"ubl/test/poll"
-	"ubl/test/ports"
+	"ubl/test/s3server"
 )
 
-// newBucket starts a server that speaks S3, which others wrote, with a bucket called files.
-func newBucket(t *testing.T) (url string) {
-	t.Helper()
-	path, addr := filepath.Join(t.TempDir(), "s3"), ports.Free(t)
-	build := exec.Command("go", "build", "-o", path, "github.com/johannesboyne/gofakes3/cmd/gofakes3")
-	build.Dir = "../s3"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("couldn't build the S3 server: %v\n%s", err, out)
+// inBucket has a program keep contents in a store that speaks S3.
+func inBucket(t *testing.T, s *s3server.Server) []string {
+	t.Setenv("UBL_S3_SECRET", s3server.Secret)
+	return []string{
+		"--s3-endpoint", s.URL(), "--s3-bucket", s3server.Bucket, "--s3-region", s3server.Region, "--s3-access-key", s3server.AccessKey, "--s3-prefix", "ubl",
 	}
-	server := exec.Command(path, "-host", addr, "-backend", "bolt", "-bolt.db", filepath.Join(t.TempDir(), "db"), "-initialbucket", "files")
-	must(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
-	poll.Until(t, "the S3 server listens", func() bool {
-		conn, err := net.DialTimeout("tcp", addr, time.Second)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
-	return "http://" + addr
 }
 
 // TestFilesInABucket: with a store that speaks S3 contents are there and not in the data directory;
@@ -44,11 +23,7 @@ func newBucket(t *testing.T) (url string) {
 func TestFilesInABucket(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	t.Setenv("UBL_S3_SECRET", "secret")
-	in := func(url string) []string {
-		return []string{"--s3-endpoint", url, "--s3-bucket", "files", "--s3-region", "us-east-1", "--s3-access-key", "key", "--s3-prefix", "ubl"}
-	}
-	first, second := in(newBucket(t)), in(newBucket(t))
+	first, second := inBucket(t, s3server.Start(t)), inBucket(t, s3server.Start(t))
 	n := newNode(t, first...)
 	c := n.client(n.token("ana@ours.example"))
 	content, sum := noise(6 << 20)
@@ -81,4 +56,51 @@ func TestFilesInABucket(t *testing.T) {
 	if names := strings.Join(n.blobFiles(t), " "); strings.Contains(names, sum) {
 		t.Errorf("the restored directory has %s", names)
 	}
+}
+
+// TestClusterWithABucket: what one node puts all nodes read, with none of it on their disks, and
+// also once the node that took it is gone. The bucket has it once.
+func TestClusterWithABucket(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	s := s3server.Start(t)
+	nodes := newCluster(t, append(inBucket(t, s), "--operator", "ops@localhost")...)
+	token := nodes[0].token("ana@ours.example")
+	content, sum := noise(6 << 20)
+	put := func(n *node, key string) string {
+		t.Helper()
+		c := n.client(token)
+		u := c.begin(ctx, t, content)
+		if at, err := c.bring(ctx, u.Upload.UploadID, content, 0, 0); err != nil || at != int64(len(content)) {
+			t.Fatalf("brought up to %d, %v", at, err)
+		}
+		var made putFile
+		must(t, c.persist(ctx, "POST", filesOf+"/files", key, map[string]any{"upload_id": u.Upload.UploadID}, &made))
+		return made.File.FileID
+	}
+	first := put(nodes[0], "first")
+	second := put(nodes[1], "second")
+	read := func(n *node, file string) {
+		t.Helper()
+		if resp, got := n.client(token).content(ctx, t, file); resp.StatusCode != 200 || !bytes.Equal(got, content) {
+			t.Errorf("read are %d bytes with %d", len(got), resp.StatusCode)
+		}
+	}
+	for _, n := range nodes {
+		read(n, first)
+		read(n, second)
+		if names := strings.Join(n.blobFiles(t), " "); strings.Contains(names, sum) {
+			t.Errorf("a node's disk has %s", names)
+		}
+	}
+	if objects, err := filepath.Glob(filepath.Join(s.Objects(), "ubl", "*", "*")); err != nil || len(objects) != 1 || filepath.Base(objects[0]) != sum {
+		t.Errorf("in the bucket are %v, %v", objects, err)
+	}
+	nodes[0].everywhere(t)
+	nodes[0].kill()
+	for _, n := range nodes[1:] { // until partitions that it led have other leaders
+		must(t, n.client(token).persist(ctx, "GET", filesOf+"/files/"+first, "", nil, nil))
+	}
+	read(nodes[1], first)
+	read(nodes[2], first)
 }

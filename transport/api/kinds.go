@@ -32,7 +32,7 @@ type setKindInput struct {
 		IDs       string       `json:"ids,omitempty" pattern:"^[a-z0-9-]{0,32}$" doc:"Stands in ids before what is made of the name: k:IDSname." example:"case-"`
 		Physics   *physicsBody `json:"physics" doc:"How containers of the kind behave."`
 		Terms     *termsBody   `json:"terms,omitempty" doc:"Of the Agreements; the usual ones of the physics without them."`
-		Content   []string     `json:"content,omitempty" maxItems:"3" doc:"What documents may be: text/plain, text/markdown, application/json. Any text without one."`
+		Content   []string     `json:"content,omitempty" maxItems:"3" doc:"What documents and files may be: text/plain, text/markdown, application/json. Any text and any file without one."`
 		Tools     []string     `json:"tools,omitempty" maxItems:"100" doc:"Those that a model may use for its callers inside; all without one."`
 	}
 }

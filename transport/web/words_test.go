@@ -8,16 +8,18 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/actors"
+	"ubl/actors/families"
 )
 
-// TestWords: the app's ledger has words for every act of the table, and can be asked
-// for each.
+// TestWords: the app's ledger has words for every act, of the table and of families, and can be
+// asked for each.
 func TestWords(t *testing.T) {
 	words, err := os.ReadFile("app/src/screens/ledger/words.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, did := range ubl.Dids() {
+	for _, did := range append(ubl.Dids(), actors.Named(families.All.Acts())...) {
 		if !strings.Contains(string(words), "'"+string(did)+"': '") {
 			t.Errorf("%s has no words", did)
 		}

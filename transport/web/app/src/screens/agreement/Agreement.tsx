@@ -37,7 +37,7 @@ function Shown({ of, onChanged }: { of: Record; onChanged: () => void }) {
         <Terms of={of.terms} />
       </Section>
       {myself?.role === 'owner' && !ended && <Propose agreement={of} onChanged={onChanged} />}
-      {myself?.role === 'owner' && !ended && of.type !== 'tenant_license' && <End id={of.id} onChanged={onChanged} />}
+      {myself?.role === 'owner' && !ended && of.tenant_id !== platform && <End of={of} onChanged={onChanged} />}
       <Section title="How it came to be">
         <ol class="stack">
           {(of.history ?? []).map((step) => (
@@ -55,11 +55,18 @@ function Shown({ of, onChanged }: { of: Record; onChanged: () => void }) {
   );
 }
 
-// End is for good. The tenant's own Agreement is ended over the API alone.
-function End({ id, onChanged }: { id: string; onChanged: () => void }) {
+// platform is the tenant of the server itself, whose Agreement can't be ended.
+const platform = 't:ubl_core';
+
+// End is for good.
+function End({ of: { id, type }, onChanged }: { of: Record; onChanged: () => void }) {
   const act = useAct();
+  const whole = type === 'tenant_license';
   const end = async () => {
-    if (!(await ask({ title: 'End this Agreement?', text: 'It is for good. Nothing more is done under it; what is there stays readable.', action: 'End it', danger: true }))) return;
+    const question = whole
+      ? { title: 'End the whole organisation?', text: 'It is for good. Nobody writes, joins or makes anything in it any more, agents neither. What is there stays readable.', action: 'End the organisation' }
+      : { title: 'End this Agreement?', text: 'It is for good. Nothing more is done under it; what is there stays readable.', action: 'End it' };
+    if (!(await ask({ ...question, danger: true }))) return;
     if (await act.run(() => post(at`/api/agreements/${id}/end`))) onChanged();
   };
   return (

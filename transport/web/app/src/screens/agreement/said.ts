@@ -38,9 +38,31 @@ const parts: Record<string, string> = {
   'credits.*': 'make credits',
   'platform.*': 'end others’ sessions',
   'passkey.*': 'remove others’ passkeys',
+  'messenger.react': 'react to messages',
+  'messenger.pin': 'pin messages',
+  'messenger.poll.create': 'ask in polls',
+  'room.describe': 'change the room’s name and topic',
+  'container.invite': 'add members',
+  'container.remove': 'remove members',
+  'office.document.create': 'write new documents',
+  'office.document.update': 'change documents',
+  'office.document.delete': 'delete documents',
+  'office.file.put': 'add files',
+  'office.file.remove': 'remove files',
+  'tenant.invitation.*': 'invite people',
+  'portal.*': 'use and look after tool servers, and set the budget',
+  'portal.call': 'use tools of other servers',
+  'portal.server.connect': 'sign in to tool servers',
+  'office.tool.call': 'use tools by the workspace',
+  'webhook.*': 'make webhooks',
+  'person.*': 'set reminders, schedule messages and be notified on devices',
+  'person.reminder.add': 'set reminders',
+  'person.scheduled.*': 'schedule messages',
+  'person.device.*': 'be notified on devices',
 };
 
-const acts = (did: string) => parts[did] ?? did;
+// acts says what acts of a name do.
+export const acts = (did: string) => parts[did] ?? did;
 
 // whom says to whom a permit is.
 export function whom(to: string, name: (id: string) => string): string {

@@ -1,1 +1,0 @@
-import{in as e}from"./index-Jc39UX_b.js";import{n as t}from"./kept-DvluZOnk.js";var n=()=>t(`workspaces`,t=>e(`/api/workspaces`,{signal:t}));function r(e){let{data:t,problem:r}=n();return!t&&!r?`Workspace`:t?.workspaces.find(t=>t.container_id===e)?.name??e.replace(/^[wk]:/,``)}export{n,r as t};
