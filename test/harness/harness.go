@@ -59,6 +59,7 @@ type House struct {
 	t      testing.TB
 	opts   Options
 	search *search.Index
+	reads  *counted
 	mu     sync.Mutex
 	serial int
 }
@@ -122,6 +123,8 @@ func (h *House) start() {
 	if _, measures := h.t.(*testing.B); !measures { // the check takes longer than most commits
 		store = &formed{Store: engine, forms: formsOf(actors.Acts(h.opts.Families)...), wrong: func(err error) { h.t.Error(err) }, seen: map[string]int{}}
 	}
+	h.reads = &counted{Store: store}
+	store = h.reads
 	if h.opts.Wrap != nil {
 		store = h.opts.Wrap(store)
 	}
