@@ -14,6 +14,10 @@ type Proposal struct {
 	This      ubl.Fields
 	// Frees says that the act takes power or data away, Looks that it changes nothing.
 	Frees, Looks bool
+	// Mends says that the act is about a dead letter. Who asks has seen that its author is an owner
+	// of the tenant or an operator, whom the family doesn't know; what a letter leads to, which may
+	// make room, is judged by itself.
+	Mends bool
 	// Uses says that Did is a tool that somebody is about to use, which the Tenant is asked
 	// before the tool's own act is proposed to another actor. External says that the tool is
 	// another server's, Still that it is only looked at and doesn't count, Acts that what it is
@@ -29,7 +33,7 @@ type Proposal struct {
 //   - the mandate of an agent, which may be to read alone, and never is to decide who else is
 //     in a place;
 //   - the family's ([Kind].Stands): standing under the Agreement that the act names, and at the
-//     Tenant who may use a tool, and how often;
+//     Tenant who may use a tool, and how often; not of what mends;
 //   - limits: how much the tenant stores.
 //
 // What may hold an act, or forbid it for another reason, is to be an input here.
@@ -40,13 +44,13 @@ func (x *Entity[S, E]) Verdict(p Proposal) error {
 	if err := p.Who.Mandate.Governs(p.Did); err != nil && !p.Uses { // a tool's refusal is the Tenant's, on record
 		return err
 	}
-	if x.kind.Stands != nil {
+	if x.kind.Stands != nil && !p.Mends {
 		if err := x.kind.Stands(&x.State, p); err != nil {
 			return err
 		}
 	}
 	switch {
-	case p.Uses, p.Frees:
+	case p.Uses, p.Frees, p.Mends:
 		return nil
 	case p.Looks:
 		return x.Usage.MayLook(p.Who)
