@@ -23,12 +23,26 @@ type Proposal struct {
 	// another server's, Still that it is only looked at and doesn't count, Acts that what it is
 	// used for changes something.
 	Uses, External, Still, Acts bool
+	// Role is what who asks is about to be in the Tenant, where the Enter that names the tool is to
+	// let them in, or to make them more; "" for what they are.
+	Role ubl.Role
 	// Destroys says that such a tool replaces or takes away something, or may; Unconfirmed that an
 	// agent uses it, and that no person has confirmed that.
 	Destroys, Unconfirmed bool
 }
 
-// Verdict is what the seat says of a proposal; nil allows it. Its inputs are, in this order:
+// Verdict is what the seat says of a proposal; nil allows it, and counts it against the limits
+// that its author has. Nothing has changed before.
+func (x *Entity[S, E]) Verdict(p Proposal) error {
+	err := x.May(p)
+	if err == nil {
+		x.Count(p)
+	}
+	return err
+}
+
+// May is Verdict for who asks the seat more than once before anything changes: what is allowed
+// still is to be counted. Its inputs are, in this order:
 //
 //   - the mandate of an agent, which may be to read alone, and never is to decide who else is
 //     in a place;
@@ -37,7 +51,7 @@ type Proposal struct {
 //   - limits: how much the tenant stores.
 //
 // What may hold an act, or forbid it for another reason, is to be an input here.
-func (x *Entity[S, E]) Verdict(p Proposal) error {
+func (x *Entity[S, E]) May(p Proposal) error {
 	if p.Who.Mandate.Reads() && !p.Looks && !p.Uses {
 		return ubl.Errorf(ubl.CodeForbidden, "the agent's mandate is to read alone")
 	}
@@ -56,6 +70,13 @@ func (x *Entity[S, E]) Verdict(p Proposal) error {
 		return x.Usage.MayLook(p.Who)
 	}
 	return x.Usage.May(p.Who)
+}
+
+// Count counts what May has allowed.
+func (x *Entity[S, E]) Count(p Proposal) {
+	if x.kind.Counts != nil && !p.Mends {
+		x.kind.Counts(&x.State, p)
+	}
 }
 
 // Allowed is a plan that may be carried out, by [Entity.Enact] or [Entity.Pass].
