@@ -105,6 +105,7 @@ type Kind[S any, E Event] struct {
 
 func (k *Kind[S, E]) told() []ubl.Told { return k.Told }
 func (k *Kind[S, E]) spaces() string   { return k.Spaces }
+func (k *Kind[S, E]) snapshots() bool  { return k.Snapshot != nil }
 
 // own are records of the family's. It panics where one isn't: it may be another's.
 func (k *Kind[S, E]) own(records ...Record) []Record {
