@@ -175,7 +175,7 @@ func (h *House) Alarms() {
 // due tells whether the store has an alarm that is due.
 func (h *House) due() (due bool) {
 	h.t.Helper()
-	groups, err := h.Engine.Groups(context.Background())
+	groups, err := h.Groups(context.Background())
 	for _, g := range groups {
 		err = errors.Join(err, h.Engine.View(context.Background(), g, func(snap ubl.Snapshot) error {
 			until := binary.BigEndian.AppendUint64([]byte{'i', 0}, uint64(ubl.TimeOf(h.Clock.Now())+1))
@@ -189,6 +189,15 @@ func (h *House) due() (due bool) {
 		h.t.Fatal(err)
 	}
 	return due
+}
+
+// Groups lists those of all partitions that have data.
+func (h *House) Groups(ctx context.Context) (all []ubl.Group, err error) {
+	for p := range h.Engine.Partitions() {
+		list, bad := h.Engine.GroupsOf(ctx, p)
+		all, err = append(all, list...), errors.Join(err, bad)
+	}
+	return all, err
 }
 
 // Close stops the house; it may be called twice.
