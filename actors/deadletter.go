@@ -79,10 +79,20 @@ func kindOf(key string, as armed) string {
 	return ubl.DeadAlarm
 }
 
+// mending is what somebody does about a dead letter. Owner says that who asks has seen them to be
+// an owner of the tenant, or an operator.
+type mending struct {
+	did             ubl.Did
+	req             ubl.Request
+	owner           bool
+	subject, letter string
+	key             Key
+}
+
 // redrive has a failed alarm fired again, with a receipt.
 func (x *Entity[S, E]) redrive(t *Turn, c ubl.Redrive) {
-	key := NewKey(ubl.DidRedrive, c.Request, c.Letter)
-	as, ok := x.letter(t, key, c.Owner, x.Name.Local(), c.Letter)
+	m := mending{ubl.DidRedrive, c.Request, c.Owner, x.Name.Local(), c.Letter, NewKey(ubl.DidRedrive, c.Request, c.Letter)}
+	as, ok := x.mend(t, m)
 	if !ok {
 		return
 	}
@@ -90,7 +100,7 @@ func (x *Entity[S, E]) redrive(t *Turn, c ubl.Redrive) {
 		t.Fail(ubl.Errorf(ubl.CodeConflict, "this version of the program has nothing in a %s that could try it again: discard the dead letter", x.kind.Name))
 		return
 	}
-	x.noteLetter(t, ubl.DidRedrive, c.Request, x.Name.Local(), c.Letter, key)
+	x.noteMending(t, m)
 	again, a := armed{Due: t.Now(), For: as.For, Wait: atOnce, Out: as.Out, intent: as.intent}, t.append()
 	a.Records = append(a.Records, x.setAs(a, c.Letter, &again)...)
 	t.Reply(nil)
@@ -99,8 +109,8 @@ func (x *Entity[S, E]) redrive(t *Turn, c ubl.Redrive) {
 // discard gives a failed alarm up, with a receipt: its own, or as a Tenant that of a subject
 // that no family has any more.
 func (x *Entity[S, E]) discard(t *Turn, c ubl.Discard) {
-	key := NewKey(ubl.DidDiscard, c.Request, c.Subject, c.Letter)
-	as, ok := x.letter(t, key, c.Owner, c.Subject, c.Letter)
+	m := mending{ubl.DidDiscard, c.Request, c.Owner, c.Subject, c.Letter, NewKey(ubl.DidDiscard, c.Request, c.Subject, c.Letter)}
+	as, ok := x.mend(t, m)
 	if !ok {
 		return
 	}
@@ -118,7 +128,7 @@ func (x *Entity[S, E]) discard(t *Turn, c ubl.Discard) {
 			return
 		}
 	}
-	x.noteLetter(t, ubl.DidDiscard, c.Request, c.Subject, c.Letter, key)
+	x.noteMending(t, m)
 	a := t.append()
 	if known {
 		a.Records = append(a.Records, x.setAs(a, c.Letter, nil)...)
@@ -129,27 +139,33 @@ func (x *Entity[S, E]) discard(t *Turn, c ubl.Discard) {
 	t.Reply(nil)
 }
 
-// letter finds a dead letter that somebody asks about. Where it reports false, it has answered
-// the turn: also a retry, whose act is done.
-func (x *Entity[S, E]) letter(t *Turn, key Key, owner bool, subject, letter string) (as armed, ok bool) {
-	ref, err := x.Keys.Find(t.Context(), key)
+// mend finds a dead letter that somebody asks about, and asks the seat. Where it reports false, it
+// has answered the turn: also a retry, whose act is done.
+func (x *Entity[S, E]) mend(t *Turn, m mending) (as armed, ok bool) {
+	ref, err := x.Keys.Find(t.Context(), m.key)
 	switch {
 	case err != nil:
 		t.Fail(err)
 		return as, false
-	case !owner:
+	case !m.owner:
 		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only an owner of the tenant or an operator may do this"))
 		return as, false
 	case ref != nil:
 		t.Reply(nil)
 		return as, false
 	}
-	as, known := x.alarms[letter]
-	if !known || subject != x.Name.Local() { // nothing in this version of the program has it
-		as, err = x.orphan(t.Context(), subject, letter)
+	as, known := x.alarms[m.letter]
+	if !known || m.subject != x.Name.Local() { // nothing in this version of the program has it
+		as, err = x.orphan(t.Context(), m.subject, m.letter)
 	}
 	if err == nil && !as.Failed {
 		err = ubl.Errorf(ubl.CodeNotFound, "there is no such dead letter")
+	}
+	if err == nil {
+		act := x.mended(m)
+		p := x.proposal(t.Now(), m.did, m.req, &act, false)
+		p.Mends = true
+		err = x.Verdict(p)
 	}
 	if err != nil {
 		t.Fail(err)
@@ -170,13 +186,16 @@ func (x *Entity[S, E]) orphan(ctx context.Context, subject, letter string) (as a
 	return as, err
 }
 
-// noteLetter is the act of what is done about a dead letter.
-func (x *Entity[S, E]) noteLetter(t *Turn, did ubl.Did, req ubl.Request, subject, letter string, key Key) {
-	about := ubl.Fields{ubl.Str("key", letter), ubl.Str("subject", subject)}
+// noteMending puts on record what is done about a dead letter.
+func (x *Entity[S, E]) noteMending(t *Turn, m mending) { x.note(t, m.did, m.req, x.mended(m), &m.key) }
+
+// mended is the act of what is done about a dead letter.
+func (x *Entity[S, E]) mended(m mending) Act {
+	about := ubl.Fields{ubl.Str("key", m.letter), ubl.Str("subject", m.subject)}
 	license := ubl.TenantAgreement(x.Name.Group().Tenant)
-	x.note(t, did, req, Act{
+	return Act{
 		Agreement: license, This: about,
-		Effects:  []ubl.Fields{{about[0], ubl.Str("op", did), about[1]}},
+		Effects:  []ubl.Fields{{about[0], ubl.Str("op", m.did), about[1]}},
 		Pointers: ubl.Fields{ubl.Str("agreement_id", license)},
-	}, &key)
+	}
 }

@@ -68,6 +68,7 @@ type Family struct {
 type Described interface {
 	told() []ubl.Told
 	spaces() string
+	snapshots() bool
 }
 
 // KernelSpaces are the bytes that begin keys of the store (a, h), the ledger (f) and the kernel:
@@ -82,6 +83,9 @@ func (f Family) Spaces() string {
 	}
 	return f.Kind.spaces()
 }
+
+// Snapshots reports whether its actors are loaded from a snapshot and the events after it.
+func (f Family) Snapshots() bool { return f.Kind != nil && f.Kind.snapshots() }
 
 // Commands lists what nodes may send to one another: the commands of all families, and the
 // kernel's own.

@@ -214,6 +214,7 @@ func (s *followers) catchUp(l ledgerOf, b *lagging) (rest time.Duration, err err
 			if !passes(err) {
 				s.rt.opts.Log.Warn("a ledger couldn't be followed", "actor", to, "error", err)
 			}
+			s.measure(l, b)
 			return 0, err
 		}
 		l.kind.delivered.Add(int64(done.delivered - done.failed))
@@ -235,6 +236,24 @@ func (s *followers) catchUp(l ledgerOf, b *lagging) (rest time.Duration, err err
 		}
 	}
 	return 0, nil
+}
+
+// measure notes how far a follower is behind that has taken nothing in.
+func (s *followers) measure(l ledgerOf, b *lagging) {
+	var head ubl.LedgerHead
+	seq, err := l.kind.cursorOf(s.ctx, s.rt.opts.Shelf, l.group)
+	if err == nil {
+		err = s.rt.opts.Shelf.View(s.ctx, l.group, func(snap ubl.Snapshot) (err error) {
+			head, err = snap.Head()
+			return err
+		})
+	}
+	if err != nil {
+		return // the next look may tell
+	}
+	s.mu.Lock()
+	b.atoms = max(head.Seq-seq, 0)
+	s.mu.Unlock()
 }
 
 // FollowStats are figures of what follows the ledgers of the groups that run at this node.

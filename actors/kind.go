@@ -44,8 +44,11 @@ type Kind[S any, E Event] struct {
 	// family that has no such commands.
 	Newest func(*S, ubl.Command) string
 	// Stands refuses a proposed act whose author has no standing under the Agreement that it
-	// names; nil for a family that leaves that to its rules alone.
+	// names, and counts nothing; nil for a family that leaves that to its rules alone.
 	Stands func(*S, Proposal) error
+	// Counts counts a proposed act against the limits that Stands has held it against. It is called
+	// once the seat has allowed the act; nil where nothing is counted.
+	Counts func(*S, Proposal)
 	// Pointers are those of acts that bring none of their own.
 	Pointers func(*S) ubl.Fields
 	// Index is what an event changes in other records, given the state after it; nil
@@ -103,6 +106,7 @@ type Kind[S any, E Event] struct {
 
 func (k *Kind[S, E]) told() []ubl.Told { return k.Told }
 func (k *Kind[S, E]) spaces() string   { return k.Spaces }
+func (k *Kind[S, E]) snapshots() bool  { return k.Snapshot != nil }
 
 // own are records of the family's. It panics where one isn't: it may be another's.
 func (k *Kind[S, E]) own(records ...Record) []Record {

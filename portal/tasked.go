@@ -95,10 +95,9 @@ func (c *copied) results() (out [][]byte) {
 	if json.Unmarshal(body, &message) == nil {
 		return [][]byte{message.Result}
 	}
-	for line := range bytes.Lines(body) {
-		data, ok := bytes.CutPrefix(line, []byte("data:"))
+	for data, err := range messages(bytes.NewReader(body)) {
 		message.Result = nil
-		if ok && json.Unmarshal(data, &message) == nil {
+		if err == nil && json.Unmarshal(data, &message) == nil {
 			out = append(out, message.Result)
 		}
 	}

@@ -5,13 +5,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 	"testing"
 
 	"ubl"
 )
 
 // tasksAlone serves what a handler does, and says of tools whose names begin with long that they can be
-// called as tasks alone, and of those that begin with may that they can be tasks.
+// called as tasks alone, and of those that begin with may that they can be tasks. In a stream it says so
+// in several lines of one event's data.
 func tasksAlone(h http.Handler) http.Handler {
 	long, may := regexp.MustCompile(`("name":"long[a-z]*")`), regexp.MustCompile(`("name":"may[a-z]*")`)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -21,8 +23,12 @@ func tasksAlone(h http.Handler) http.Handler {
 		}
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, r)
-		body := long.ReplaceAll(rec.Body.Bytes(), []byte(`$1,"execution":{"taskSupport":"required"}`))
-		body = may.ReplaceAll(body, []byte(`$1,"execution":{"taskSupport":"optional"}`))
+		next := ""
+		if strings.HasPrefix(rec.Header().Get("Content-Type"), "text/event-stream") {
+			next = "\ndata: "
+		}
+		body := long.ReplaceAll(rec.Body.Bytes(), []byte(`$1,`+next+`"execution":{"taskSupport":"required"}`))
+		body = may.ReplaceAll(body, []byte(`$1,`+next+`"execution":{"taskSupport":"optional"}`))
 		for name, values := range rec.Header() {
 			w.Header()[name] = values
 		}

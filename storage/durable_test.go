@@ -84,8 +84,8 @@ func TestViewOfWhatIsLost(t *testing.T) {
 		}
 		lost := ubl.Errorf(ubl.CodeUnavailable, "the sync failed")
 		reads := map[string]func() error{
-			"View":   func() error { return e.View(t.Context(), g, func(ubl.Snapshot) error { return nil }) },
-			"Groups": func() error { _, err := e.Groups(t.Context()); return err },
+			"View":     func() error { return e.View(t.Context(), g, func(ubl.Snapshot) error { return nil }) },
+			"GroupsOf": func() error { _, err := e.GroupsOf(t.Context(), 0); return err },
 		}
 		told := make(chan error, len(reads))
 		for _, read := range reads {

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
@@ -10,37 +9,18 @@ import (
 	"ubl"
 )
 
-// Groups lists the groups that have data, partition by partition; of replicas,
-// those of the partitions that this node leads. It skips from group to group and
-// so takes time by their number, not by their size. An error may come with groups:
-// those that damage doesn't hide.
-func (e *Engine) Groups(ctx context.Context) ([]ubl.Group, error) {
-	return e.groups(ctx, (*partition).leads)
-}
-
-// GroupsOf lists those of one partition.
+// GroupsOf lists the groups of a partition that have data. It skips from group to group and
+// so takes time by their number, not by their size. An error may come with groups: those that
+// damage doesn't hide.
 func (e *Engine) GroupsOf(ctx context.Context, n int) ([]ubl.Group, error) {
-	return e.groups(ctx, func(p *partition) bool { return p == e.partitions[n] })
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	return e.partitions[n].groups(ctx)
 }
 
 // Leads tells whether this node decides for a partition: it leads it, or is alone.
 func (e *Engine) Leads(partition int) bool { return e.partitions[partition].leads() }
 
 func (p *partition) leads() bool { return !p.replicated() || p.epoch.Load() != 0 }
-
-func (e *Engine) groups(ctx context.Context, in func(*partition) bool) ([]ubl.Group, error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	var groups []ubl.Group
-	var errs []error
-	for _, p := range e.partitions {
-		if !in(p) {
-			continue
-		}
-		list, err := p.groups(ctx)
-		groups, errs = append(groups, list...), append(errs, err)
-	}
-	return groups, errors.Join(errs...)
-}
 
 func (p *partition) groups(ctx context.Context) ([]ubl.Group, error) {
 	tx, err := p.beginRead()

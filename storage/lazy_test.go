@@ -74,9 +74,9 @@ func TestAppliedIsVisibleAtOnce(t *testing.T) {
 			value, version, err := e.Note(0, "table")
 			return version == 1 && string(value) == "value", err
 		},
-		"Groups": func(t *testing.T, e *storage.Engine) (bool, error) {
-			groups, err := e.Groups(t.Context())
-			return len(groups) == 3, err
+		"GroupsOf": func(t *testing.T, e *storage.Engine) (bool, error) {
+			list, err := allGroups(t.Context(), e)
+			return len(list) == 3, err
 		},
 		"Empty": func(t *testing.T, e *storage.Engine) (bool, error) {
 			empty, err := e.Empty(t.Context())

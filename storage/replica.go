@@ -193,8 +193,12 @@ func (e *Engine) Resume(partition int) error {
 
 // Empty reports whether the store holds no group at all.
 func (e *Engine) Empty(ctx context.Context) (bool, error) {
-	groups, err := e.groups(ctx, func(*partition) bool { return true })
-	return len(groups) == 0, err
+	for n := range e.partitions {
+		if groups, err := e.GroupsOf(ctx, n); err != nil || len(groups) > 0 {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // MarkApplied notes, durably, that the partitions have everything up to the

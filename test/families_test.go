@@ -31,7 +31,7 @@ func TestFamiliesAreComplete(t *testing.T) {
 			continue
 		}
 		found++
-		for file, test := range map[string]string{"again_test.go": "TestAnsweredAgain", "form_test.go": "TestStored", "replay_test.go": "TestStateIsDerived"} {
+		for file, test := range map[string]string{"again_test.go": "TestAnsweredAgain", "form_test.go": "TestStored", "replay_test.go": "TestStateIsDerived", "snapshot_test.go": "TestSnapshotHasEveryField"} {
 			if !strings.Contains(source(t, folder, file), "\nfunc "+test) {
 				t.Errorf("the family %s has no %s in %s", name, test, file)
 			}
@@ -42,6 +42,8 @@ func TestFamiliesAreComplete(t *testing.T) {
 			t.Errorf("actors/families lists no family %s", name)
 		case list[i].Kind == nil:
 			t.Errorf("the family %s names no Kind: nobody hears of what is Told, and nothing compares its Spaces", name)
+		case !list[i].Snapshots():
+			t.Errorf("the family %s has no Snapshot: it is as slow to load as its history is long", name)
 		case len(list[i].Numbers) == 0 || len(list[i].Content) == 0:
 			t.Errorf("the family %s doesn't say which records run without a hole (Numbers), or which count as stored (Content)", name)
 		default:

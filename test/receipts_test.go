@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -78,15 +79,43 @@ var following = []string{
 	"tenant/leaving.go",    // sign-ins of who was removed
 }
 
-// TestActsComeByTheSeat: a plan is Allowed by the seat alone, or follows from one that was, and
-// those are listed.
+// inOneCommit are the families' files with plans that bring a second act along (Also, First), which
+// the seat isn't asked about: it follows from the plan's own, or tells of what that answers.
+var inOneCommit = []string{
+	"person/decide.go",   // what is pushed, or sent, once it is asked for
+	"person/notify.go",   // the next push, and the removal of a device that is no more
+	"room/decide.go",     // the line that says who has joined
+	"room/found.go",      // the greeting of a new room
+	"room/send.go",       // what the platform announces
+	"tenant/agents.go",   // the refusal of a credential that was used before, which ends its agent
+	"webhooks/decide.go", // the delivery that its maker asks for
+	"webhooks/follow.go", // deliveries, pauses and reminders that follow from one entry of the ledger
+}
+
+// secondAct finds where a plan is given one.
+var secondAct = regexp.MustCompile(`\.Also\b[^=\n]*[^=!]= |\bAlso:|\.First\b[^=\n]* = .*&|\bFirst: +&`)
+
+// TestActsComeByTheSeat: a plan is Allowed by the seat alone, or follows from one that was, or is
+// part of it, and those are listed.
 func TestActsComeByTheSeat(t *testing.T) {
+	p := loadActors(t)
 	want := map[string]bool{"Entity.Decide": true, "Entity.Following": true, "Entity.change": true, "Entity.decideEntry": true}
-	if got := loadActors(t).using("Allowed"); !maps.Equal(got, want) {
+	if got := p.using("Allowed"); !maps.Equal(got, want) {
 		t.Errorf("an Allowed is used by %v, want %v", got, want)
 	}
 	if got := naming(t, ".Following("); !slices.Equal(got, following) {
 		t.Errorf("acts that follow are in %v, want %v", got, following)
+	}
+	if got := matching(t, secondAct); !slices.Equal(got, inOneCommit) {
+		t.Errorf("second acts of a plan are in %v, want %v", got, inOneCommit)
+	}
+	want = map[string]bool{"Entity.Decide": true, "Entity.Look": true, "Entity.mend": true}
+	if got := p.calling("Entity.Verdict"); !maps.Equal(got, want) {
+		t.Errorf("the seat is asked by %v, want %v", got, want)
+	}
+	want = map[string]bool{"Entity.Look": true, "Entity.Refuse": true, "Entity.noteMending": true}
+	if got := p.calling("Entity.note"); !maps.Equal(got, want) {
+		t.Errorf("acts that change nothing are put on record by %v, want %v", got, want)
 	}
 }
 
@@ -192,6 +221,19 @@ func (p checked) reaching(target string) map[string]bool {
 	return found
 }
 
+// calling are the functions that name another one.
+func (p checked) calling(of string) map[string]bool {
+	found := map[string]bool{}
+	for name, uses := range p.uses {
+		for obj := range uses {
+			if fn, ok := obj.(*types.Func); ok && nameOf(fn) == of {
+				found[name] = true
+			}
+		}
+	}
+	return found
+}
+
 // using are the functions that name a type, apart from its own methods.
 func (p checked) using(of string) map[string]bool {
 	found := map[string]bool{}
@@ -206,7 +248,12 @@ func (p checked) using(of string) map[string]bool {
 }
 
 // naming are the families' files that have a text in them.
-func naming(t *testing.T, what string) (found []string) {
+func naming(t *testing.T, what string) []string {
+	return matching(t, regexp.MustCompile(regexp.QuoteMeta(what)))
+}
+
+// matching are the families' files that have a text of a form in them.
+func matching(t *testing.T, form *regexp.Regexp) (found []string) {
 	paths, err := filepath.Glob("../actors/*/*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +263,7 @@ func naming(t *testing.T, what string) (found []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasSuffix(path, "_test.go") && strings.Contains(string(text), what) {
+		if !strings.HasSuffix(path, "_test.go") && form.Match(text) {
 			found = append(found, strings.TrimPrefix(filepath.ToSlash(path), "../actors/"))
 		}
 	}

@@ -30,19 +30,21 @@ type bucket struct {
 	full int64
 }
 
-// Charge counts a proposed act against each limit of the terms that bounds it, or refuses
-// it and counts nothing.
-func (m *Meters) Charge(t *ubl.Terms, p actors.Proposal) error {
-	limits := t.LimitsOf(p.Did)
-	for _, l := range limits {
+// May refuses a proposed act that a limit of the terms lets nobody do now, and counts nothing.
+func (m *Meters) May(t *ubl.Terms, p actors.Proposal) error {
+	for _, l := range t.LimitsOf(p.Did) {
 		if wait := m.Wait(useOf(l, p), p.At, l.PerMinute); wait > 0 {
 			return ubl.Errorf(ubl.CodeRateLimited, "%s used this tool as often as a minute allows", whose(l)).Later(wait)
 		}
 	}
-	for _, l := range limits {
+	return nil
+}
+
+// Charge counts an act against each limit of the terms that bounds it.
+func (m *Meters) Charge(t *ubl.Terms, p actors.Proposal) {
+	for _, l := range t.LimitsOf(p.Did) {
 		m.Take(useOf(l, p), p.At, l.PerMinute)
 	}
-	return nil
 }
 
 func whose(l ubl.Limit) string {

@@ -26,11 +26,18 @@ func (a *Kept) Stands(p actors.Proposal) error {
 	return ubl.Errorf(ubl.CodeForbidden, "the act names an Agreement under which the caller has no standing")
 }
 
+// Counts counts an act that stands under the record against the limits of its terms.
+func (a *Kept) Counts(p actors.Proposal) {
+	if !p.Who.IsPlatform() && p.Agreement == a.ID {
+		a.Charge(p)
+	}
+}
+
 // Bounds refuses an act outside the terms' time, or more often than they let. What takes power
 // or data away, and acts about the record itself, know neither: nobody is held by a limit. Looks
 // know no time.
 func (a *Kept) Bounds(p actors.Proposal) error {
-	if p.Frees || strings.HasPrefix(string(p.Did), "agreement.") {
+	if unbound(p) {
 		return nil
 	}
 	if !p.Looks {
@@ -38,5 +45,16 @@ func (a *Kept) Bounds(p actors.Proposal) error {
 			return err
 		}
 	}
-	return a.meters.Charge(a.Terms, p)
+	return a.meters.May(a.Terms, p)
+}
+
+// Charge counts an act that the terms bound.
+func (a *Kept) Charge(p actors.Proposal) {
+	if !unbound(p) {
+		a.meters.Charge(a.Terms, p)
+	}
+}
+
+func unbound(p actors.Proposal) bool {
+	return p.Frees || strings.HasPrefix(string(p.Did), "agreement.")
 }

@@ -68,7 +68,11 @@ func TestBounds(t *testing.T) {
 	}})
 	ask := func(p actors.Proposal) ubl.Code {
 		p.Agreement = in.ID
-		return ubl.CodeOf(in.Stands(p))
+		err := in.Stands(p)
+		if err == nil {
+			in.Counts(p)
+		}
+		return ubl.CodeOf(err)
 	}
 	send := actors.Proposal{At: 999, Who: bob, Did: ubl.DidSend}
 	if got := ask(send); got != ubl.CodeForbidden {

@@ -32,6 +32,9 @@ func TestAnsweredAgain(t *testing.T) {
 		"RemoveMember.Named":     "as Expel",
 		"SetHeir.Agreement":      "there is one",
 		"EndAgreement.Agreement": "there is one",
+	}, Reads: map[string]string{
+		"UpdateDocument": "one of the title alone: the text is in no state",
+		"Transfer":       "it is carried on after its commit, from where it is: at a retry, too",
 	}}
 	ask := again.Ask
 	title, content, entry := "Plan B", "do that", ubl.Member{UserID: bob.UserID, Email: bob.Email, Role: ubl.RoleMember}
@@ -42,13 +45,15 @@ func TestAnsweredAgain(t *testing.T) {
 	id := document.Document.DocumentID
 	ask(plans, ubl.UpdateDocument{Request: h.Request(ana), DocumentID: id, Content: &content})
 	ask(plans, ubl.UpdateDocument{Request: h.Request(ana), DocumentID: id, Title: &title})
-	ask(plans, ubl.DeleteDocument{Request: h.Request(ana), DocumentID: id})
+	if gone := ask(plans, ubl.DeleteDocument{Request: h.Request(ana), DocumentID: id}).(*ubl.DocumentResult); gone.Document.Receipt != gone.Receipt {
+		t.Errorf("the deleted document is answered %+v", gone)
+	}
 	put := ask(plans, ubl.PutFile{Request: h.Request(ana), Name: " plan.pdf ", Type: "Application/PDF", Blob: blobID, Bytes: 7}).(*ubl.FileResult)
 	if f := put.File; f.Name != "plan.pdf" || f.Type != "application/pdf" || f.Receipt != put.Receipt || f.ContentHash != f.Salt.Commit(blobID.Sum()) {
 		t.Errorf("the file is answered %+v", f)
 	}
 	removed := ask(plans, ubl.RemoveFile{Request: h.Request(ana), FileID: put.File.FileID}).(*ubl.FileResult)
-	if removed.File.Receipt != put.Receipt || removed.Receipt == put.Receipt {
+	if removed.File.Receipt != removed.Receipt || removed.Receipt == put.Receipt {
 		t.Errorf("the removed file is answered %+v", removed)
 	}
 	ask(plans, ubl.AddMember{Request: h.Request(ana), Member: entry})

@@ -220,10 +220,11 @@ func (s *State) decideDelete(cmd ubl.DeleteDocument, _ actors.Moment) (*plan, er
 }
 
 // documentOutcome is the version that an act made, while the document isn't deleted, or what is
-// left of one that it deleted.
+// left of one that it deleted. It reads the text, which no state has: a first answer does so only
+// where the title alone has changed.
 func (c *Container) documentOutcome(ctx context.Context, e event) (any, error) {
 	if e.Document.Deleted {
-		return c.deletedOutcome(ctx, e)
+		return c.deletedOutcome(e), nil
 	}
 	d := c.document(*e.Document)
 	d.Receipt = e.Receipt
@@ -250,26 +251,13 @@ func (c *Container) documentOutcome(ctx context.Context, e event) (any, error) {
 	return &ubl.DocumentResult{Document: d, Receipt: e.Receipt}, nil
 }
 
-// deletedOutcome has the receipt of the act that made the last version, too.
-func (c *Container) deletedOutcome(ctx context.Context, e event) (any, error) {
+// deletedOutcome is what is left of a document, from the event alone. The version that says so is
+// the deletion's own.
+func (c *Container) deletedOutcome(e event) *ubl.DocumentResult {
 	d := c.document(e.Document.redacted())
-	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
-		v, err := snap.Get(versionKey(c.id, e.Document.ID, e.Document.Version))
-		if err == nil && v == nil {
-			err = ubl.Errorf(ubl.CodeInternal, "a version is missing")
-		}
-		if err != nil {
-			return err
-		}
-		stored, err := decodeVersion(v)
-		d.Receipt = stored.Receipt
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+	d.Receipt = e.Receipt
 	for _, f := range e.Files {
 		d.Files = append(d.Files, ubl.HeldFile{FileID: f.ID, Bytes: f.Bytes})
 	}
-	return &ubl.DocumentResult{Document: d, Receipt: e.Receipt}, nil
+	return &ubl.DocumentResult{Document: d, Receipt: e.Receipt}
 }

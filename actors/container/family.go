@@ -19,7 +19,8 @@ func kind() *actors.Kind[State, event] {
 		Spaces: "Fdnorsvxy",
 		Name:   "container", Version: eventVersion, Place: place, Unknown: func() error { return errUnknown() },
 		Apply: (*State).apply, Under: (*State).under, Record: func(s *State, id ubl.AgreementID) string { return s.Agreement.HashOf(id) },
-		Newest: (*State).newest, Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) }, Hash: hash, Pointers: (*State).pointers, Index: index, Tell: tell,
+		Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) }, Counts: func(s *State, p actors.Proposal) { s.Agreement.Counts(p) },
+		Newest: (*State).newest, Hash: hash, Pointers: (*State).pointers, Index: index, Tell: tell,
 		Snapshot: snapshots(), Earlier: earlier, Adopt: (*State).adopt,
 		Rules: []actors.Rule[State, event]{
 			actors.On(ubl.DidAgreementPropose, agreement.ProposeContent, (*State).decidePropose),

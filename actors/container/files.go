@@ -296,18 +296,11 @@ func decodeFile(v []byte) (stored fileRecord, err error) {
 }
 
 // fileOutcome is the file that an act has put, while it is there, or what is left of one that it
-// has removed, with the receipt of the act that had put it.
+// has removed.
 func (c *Container) fileOutcome(ctx context.Context, e event) (any, error) {
 	if e.Did == ubl.DidFileRemove {
 		f := servedFile(c.tenant, c.id, *e.File.redacted())
-		put, err := c.Events().Page(ctx, e.File.N, 1)
-		if err == nil && len(put) == 0 {
-			err = ubl.Errorf(ubl.CodeInternal, "the event of a file is missing")
-		}
-		if err != nil {
-			return nil, err
-		}
-		f.Receipt = put[0].Receipt
+		f.Receipt = e.Receipt
 		return &ubl.FileResult{File: f, Receipt: e.Receipt}, nil
 	}
 	f := servedFile(c.tenant, c.id, *e.File)

@@ -85,11 +85,6 @@ func TestStateIsDerived(t *testing.T) {
 	}
 }
 
-func TestSnapshotHasEveryField(t *testing.T) {
-	state, stored, besides := container.SnapshotFields()
-	harness.EveryField(t, state, stored, besides)
-}
-
 // compare loads a container anew beside the live one, and tells how that is and how
 // many events the snapshot has.
 func (c *captured) compare(rt *rapid.T, at ubl.Name) (container.State, int64) {

@@ -2,10 +2,16 @@ package person
 
 import (
 	"context"
+	"reflect"
 
 	"ubl"
 	"ubl/actors"
 )
+
+// SnapshotFields tells the types of a State and of its stored form, which is the same one.
+func SnapshotFields() (state, stored reflect.Type) {
+	return reflect.TypeFor[State](), reflect.TypeFor[State]()
+}
 
 // Changing is how many commands change something.
 func Changing() int { return len(kind().Rules) }

@@ -21,7 +21,7 @@ func kind() *actors.Kind[State, event] {
 		Under:  func(s *State, _ ubl.Identity) ubl.AgreementID { return s.Agreement.ID },
 		Record: func(s *State, id ubl.AgreementID) string { return s.Agreement.HashOf(id) },
 		Newest: (*State).newest,
-		Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) },
+		Stands: func(s *State, p actors.Proposal) error { return s.Agreement.Stands(p) }, Counts: func(s *State, p actors.Proposal) { s.Agreement.Counts(p) },
 		Hash: func(s *State, e event) string {
 			if !e.step() {
 				return ""

@@ -52,6 +52,8 @@ func TestAnsweredAgain(t *testing.T) {
 		"EndAgreement.Agreement":        "there is one that is no tool's",
 		"ConnectAgent.ClientID":         "as CreateServiceToken.ClientID",
 		"ConnectAgent.CodeHash":         "as CreateServiceToken.ClientID",
+	}, Reads: map[string]string{
+		"RemoveTenantMember": "which rooms and containers are to let go of the member, after the commit",
 	}}
 	ask := again.Ask
 	platform := func() ubl.Request { return h.Request(ubl.Platform()) }

@@ -38,15 +38,27 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 			return
 		}
 	}
+	role := ubl.Role("")
+	if x.State.appoints(c, m) {
+		role = ubl.RoleOwner
+	}
+	if x.turnedAway(t, c, role) {
+		return
+	}
 	wrote := x.appoint(t, c, &m) || x.adopt(t, c, m)
 	x.letIn(t, c, m, wrote)
+}
+
+// appoints reports whether the node's word is to make an owner of tenant 0 of a member.
+func (s *State) appoints(c ubl.Enter, m ubl.Member) bool {
+	return m.Role != ubl.RoleOwner && s.operator(c, m) && s.License.InForce() == nil
 }
 
 // appoint makes an owner of tenant 0 of somebody whom the node's --operator names, and
 // reports whether it does: the platform's act. Where there is no room for it now, their
 // next request tries again.
 func (x *Tenant) appoint(t *actors.Turn, c ubl.Enter, m *ubl.Member) bool {
-	if m.Role == ubl.RoleOwner || !x.State.operator(c, *m) || x.State.License.InForce() != nil || t.Reserve(ubl.JoinCost) != nil {
+	if !x.State.appoints(c, *m) || t.Reserve(ubl.JoinCost) != nil {
 		return false
 	}
 	m.Role = ubl.RoleOwner
@@ -89,9 +101,9 @@ func (s *State) nameIn(c ubl.Enter) string {
 	return c.Name
 }
 
-// letIn answers an Enter, which may have led to a commit: a member may pass unless the
-// request names a tool that is closed to them. A tenant from before there were workspaces
-// gets its own with the first Enter that writes.
+// letIn answers an Enter, which may have led to a commit: the tool that it names is open to the
+// member, and counts now. A tenant from before there were workspaces gets its own with the first
+// Enter that writes.
 func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, writes bool) {
 	if _, ok := x.State.Containers[ubl.GeneralWorkspace]; !ok && (writes || c.Act) {
 		if !writes {
@@ -105,10 +117,7 @@ func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, writes bool) {
 		writes = true
 	}
 	if use := x.using(t.Now(), c); use.Uses {
-		if err := x.Verdict(use); err != nil {
-			x.turnAway(t, c, ubl.AsError(err), writes)
-			return
-		}
+		x.Count(use)
 	}
 	x.welcome(t, c, m)
 }
@@ -173,16 +182,19 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 		t.Fail(err)
 		return
 	}
+	now := t.Now()
+	m := x.State.newcomer(c, now)
+	if x.turnedAway(t, c, m.Role) {
+		return
+	}
 	if err := t.Reserve(ubl.JoinCost); err != nil {
 		t.Fail(err)
 		return
 	}
-	now := t.Now()
 	kind := ubl.TenantCustomer
 	if x.id == ubl.CoreTenant {
 		kind = ubl.TenantPlatform
 	}
-	m := x.State.newcomer(c, now)
 	tenant := ubl.Tenant{
 		TenantID: x.id, Type: kind, CreatedAt: now,
 		Defaults: ubl.TenantDefaults{RoomMode: ubl.ModeInternal, MaxMessageBytes: ubl.MaxMessageBytes},
@@ -263,6 +275,12 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 		err = x.State.answeredFor(*voucherOf(c.Who))
 	}
 	m := x.State.newcomer(c, t.Now())
+	if err == nil && x.turnedAway(t, c, m.Role) {
+		return
+	}
+	if err == nil {
+		err = t.Reserve(ubl.JoinCost)
+	}
 	p := setting(x.id, m)
 	if m.Name != "" {
 		p = naming(x.id, m)
@@ -271,9 +289,6 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	var allowed actors.Allowed[event]
 	if err == nil {
 		allowed, err = x.Decide(t, ubl.DidTenantJoin, c.Request, p)
-	}
-	if err == nil {
-		err = t.Reserve(ubl.JoinCost)
 	}
 	if err != nil {
 		t.Fail(err)

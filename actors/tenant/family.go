@@ -86,7 +86,7 @@ func (with makers) kind() *actors.Kind[State, event] {
 			return actors.Place{Key: eventKey, Counter: eventCounter(), Ref: refEvent, Passed: refDenial}
 		},
 		Apply: (*State).apply, Tell: tell, Snapshot: snapshots(), Adopt: (*State).adopt,
-		Stands: (*State).stands, Hash: hash,
+		Stands: (*State).stands, Counts: (*State).counts, Hash: hash,
 		Under:    func(s *State, _ ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.id()) },
 		Record:   (*State).recordHash,
 		Newest:   (*State).newest,

@@ -21,7 +21,7 @@ func (x *Tenant) using(now ubl.Time, c ubl.Enter) actors.Proposal {
 }
 
 // mayUse says whether somebody may use a tool: by an agent's mandate, by the terms of the
-// TenantLicense, and by the record about the tool. What one refuses, the next doesn't count.
+// TenantLicense, and by the record about the tool.
 func (s *State) mayUse(p actors.Proposal) error {
 	for _, asks := range []func(actors.Proposal) error{s.mandated, s.licensed, s.uses} {
 		if err := asks(p); err != nil {
@@ -29,6 +29,33 @@ func (s *State) mayUse(p actors.Proposal) error {
 		}
 	}
 	return nil
+}
+
+// counts counts what the seat has allowed: the use of a tool against the limits of all that mayUse
+// asks, any other act against those of the TenantLicense.
+func (s *State) counts(p actors.Proposal) {
+	if !p.Uses {
+		s.License.Counts(p)
+		return
+	}
+	if p.Still {
+		return
+	}
+	if m := s.mandateOf(p.Who.UserID); m != nil {
+		s.meters.Take(ofAgent(p.Who.UserID), p.At, m.PerMinute)
+	}
+	if as := p; !p.Who.IsPlatform() {
+		if as.Did = decidedElsewhere(p); as.Did != "" {
+			s.License.Charge(as)
+		}
+	}
+	for _, tool := range []string{ubl.ToolPart(string(p.Did)), string(p.Did)} {
+		as := p
+		as.Did = ubl.Did(tool)
+		if record, known := s.Tools[tool]; known {
+			s.meters.Charge(record.Agreement.Terms, as)
+		}
+	}
 }
 
 // decidedBy are the records by which an Enter was let in.
@@ -80,7 +107,7 @@ func (x *Tenant) usable(now ubl.Time, c ubl.FindUsable) *ubl.UsableTools {
 
 // ruling holds a caller against a record. One that has ended admits nobody.
 func (s *State) ruling(record tool, p actors.Proposal) error {
-	if !record.Agreement.Terms.Permit(p.Did, s.stance(p.Who)) {
+	if !record.Agreement.Terms.Permit(p.Did, s.stanceFor(p)) {
 		return ubl.Errorf(ubl.CodeForbidden, "the tenant's Agreement about this tool doesn't let the caller use it")
 	}
 	if p.Still {
@@ -89,21 +116,33 @@ func (s *State) ruling(record tool, p actors.Proposal) error {
 	if p.Unconfirmed && record.Confirm.Asks(p.Destroys) {
 		return ubl.ErrUnconfirmed()
 	}
-	return s.meters.Charge(record.Agreement.Terms, p)
+	return s.meters.May(record.Agreement.Terms, p)
 }
 
-// turnAway refuses the caller, and puts the refusal on record: behind what the
-// Enter has led to, if anything.
-func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *ubl.Error, writes bool) {
+// turnedAway refuses a caller the tool that the Enter names, and reports whether it does: before
+// the Enter leads to anything, in the role that it is about to give them, "" for the one they have.
+func (x *Tenant) turnedAway(t *actors.Turn, c ubl.Enter, role ubl.Role) bool {
+	use := x.using(t.Now(), c)
+	use.Role = role
+	if !use.Uses {
+		return false
+	}
+	err := x.May(use)
+	if err != nil {
+		x.turnAway(t, c, use, ubl.AsError(err))
+	}
+	return err != nil
+}
+
+// turnAway refuses the caller, and puts the refusal on record.
+func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, use actors.Proposal, r *ubl.Error) {
 	key := denialKey(c, r)
 	if x.tells(t, c, r, key) {
-		if !writes {
-			if err := t.Reserve(ubl.JoinCost); err != nil {
-				t.Fail(err)
-				return
-			}
+		if err := t.Reserve(ubl.JoinCost); err != nil {
+			t.Fail(err)
+			return
 		}
-		x.Refuse(t, ubl.DidToolDeny, c.Request, x.denial(t.Now(), c, r), &key)
+		x.Refuse(t, ubl.DidToolDeny, c.Request, x.State.denial(use, r), &key)
 	}
 	t.Fail(r)
 }
@@ -112,10 +151,10 @@ func (x *Tenant) turnAway(t *actors.Turn, c ubl.Enter, r *ubl.Error, writes bool
 // else fill the disk at the caller's speed, who may make up names of tools.
 const toldPerMinute = 60
 
-// tells whether a refusal is put on record: not after the license's end, nor for a
-// name that no atom could hold. A request that is sent again is on record once.
+// tells whether a refusal is put on record: not before the tenant is founded or after the license's
+// end, nor for a name that no atom could hold. A request that is sent again is on record once.
 func (x *Tenant) tells(t *actors.Turn, c ubl.Enter, r *ubl.Error, key actors.Key) bool {
-	if r.Code == ubl.CodeUnknownTool || x.State.License.InForce() != nil ||
+	if x.State.Events == 0 || r.Code == ubl.CodeUnknownTool || x.State.License.InForce() != nil ||
 		x.State.meters.Take(agreement.Use{User: c.Who.UserID}, t.Now(), toldPerMinute) > 0 {
 		return false
 	}
@@ -133,22 +172,20 @@ func denialKey(c ubl.Enter, r *ubl.Error) actors.Key {
 
 // denial is the act of a refusal: under the agent's mandate or the TenantLicense where that refuses,
 // else under the tool's record where one is in force.
-func (x *Tenant) denial(now ubl.Time, c ubl.Enter, r *ubl.Error) actors.Act {
-	s := &x.State
+func (s *State) denial(use actors.Proposal, r *ubl.Error) actors.Act {
 	under := s.License.ID
-	if record, ok := s.Tools[c.Tool]; ok && record.Agreement.InForce() == nil {
+	if record, ok := s.Tools[string(use.Did)]; ok && record.Agreement.InForce() == nil {
 		under = record.Agreement.ID
 	}
-	use := x.using(now, c)
 	switch use.Still = true; {
 	case s.mandated(use) != nil:
-		under = ubl.AgentAgreement(s.Vouched[c.Who.UserID].Subject)
+		under = ubl.AgentAgreement(s.Vouched[use.Who.UserID].Subject)
 	case s.licensed(use) != nil:
 		under = s.License.ID
 	}
 	return actors.Act{
 		Agreement: under,
-		This:      ubl.Fields{ubl.Str("code", r.Code), ubl.Str("tool", c.Tool), ubl.Str("user_id", c.Who.UserID)},
+		This:      ubl.Fields{ubl.Str("code", r.Code), ubl.Str("tool", use.Did), ubl.Str("user_id", use.Who.UserID)},
 		Error:     &ubl.AtomError{Code: r.Code, Message: r.Message},
 		Pointers:  pointers(under),
 	}

@@ -194,7 +194,7 @@ func (s *State) endMandate(c ubl.EndAgreement, t service, at actors.Moment) (*pl
 	return s.under(p, c.Who, t), nil
 }
 
-// mandated holds the use of a tool against the mandate of an agent, and counts it.
+// mandated holds the use of a tool against the mandate of an agent.
 func (s *State) mandated(p actors.Proposal) error {
 	m := s.mandateOf(p.Who.UserID)
 	if err := m.May(p.Did, p.Acts, p.External); err != nil || m == nil || p.Still {
@@ -203,10 +203,15 @@ func (s *State) mandated(p actors.Proposal) error {
 	if p.Unconfirmed && m.Asks(p.Destroys) {
 		return ubl.ErrUnconfirmed()
 	}
-	if wait := s.meters.Take(agreement.Use{User: p.Who.UserID, Of: string(ubl.AgentAgreement(""))}, p.At, m.PerMinute); wait > 0 {
+	if wait := s.meters.Wait(ofAgent(p.Who.UserID), p.At, m.PerMinute); wait > 0 {
 		return ubl.Errorf(ubl.CodeRateLimited, "the agent has used tools as often as its mandate allows in a minute").Later(wait)
 	}
 	return nil
+}
+
+// ofAgent is what counts an agent's uses of tools against its mandate.
+func ofAgent(user ubl.UserID) agreement.Use {
+	return agreement.Use{User: user, Of: string(ubl.AgentAgreement(""))}
 }
 
 // beyond refuses what an agent with places may not see, as the tenant's own records.

@@ -55,13 +55,13 @@ func decidedElsewhere(p actors.Proposal) ubl.Did {
 }
 
 // licensed holds the use of a tool against the terms of the TenantLicense, where it leads to such an
-// act, and charges their limits.
+// act, and against their limits.
 func (s *State) licensed(p actors.Proposal) error {
 	did := decidedElsewhere(p)
 	if did == "" || p.Who.IsPlatform() {
 		return nil
 	}
-	stance := s.stance(p.Who)
+	stance := s.stanceFor(p)
 	switch {
 	case s.License.Terms.Permit(did, stance):
 	case s.License.Amended == 0 && (alsoUsual.Permit(did, stance) || p.Licensed && stance.Role != ""):
@@ -93,6 +93,15 @@ func (s *State) stance(who ubl.Identity) ubl.Stance {
 	stance := s.License.Standing(who)
 	if m, ok := s.License.Members[who.UserID]; ok && stance.Role != "" {
 		stance.Role = s.capped(m).Role
+	}
+	return stance
+}
+
+// stanceFor is the stance of who proposes something, as it will be where they are about to be let in.
+func (s *State) stanceFor(p actors.Proposal) ubl.Stance {
+	stance := s.stance(p.Who)
+	if p.Role != "" {
+		stance.Role, stance.Inside = p.Role, true
 	}
 	return stance
 }

@@ -2,10 +2,16 @@ package webhooks
 
 import (
 	"context"
+	"reflect"
 
 	"ubl"
 	"ubl/actors"
 )
+
+// SnapshotFields tells the types of a State and of its stored form, which is the same one.
+func SnapshotFields() (state, stored reflect.Type) {
+	return reflect.TypeFor[State](), reflect.TypeFor[State]()
+}
 
 // Changing is how many commands change a tenant's webhooks.
 func Changing() int { return len(kind().Rules) }

@@ -118,20 +118,27 @@ func (f *figures) watch(n *node) {
 		gauge("ubl_alarms_held", "1 while no alarm is fired, because the clock can't be believed.", func() int64 { return int64(oneIf(n.clock.holds())) }),
 		counter("ubl_alarms_fired_total", "Alarms that have led to what they were set for.", func() int64 { return n.actors.AlarmStats().Fired }),
 		counter("ubl_alarms_failures_total", "Attempts of alarms that failed and are tried again later.", func() int64 { return n.actors.AlarmStats().Failures }),
+		counter("ubl_blobs_damaged_total", "Times that the content of a file on this node or in the bucket was found damaged, by the scrub or a reader.", n.damagedBlobs.Load),
+		gauge("ubl_blobs_missing", "Contents of files that this node should have, and can't get from another; alone or with a bucket, as of the newest look.", n.missing),
+		counter("ubl_panics_total", "Panics that were caught: faults of ours, whose stacks are in the log.", n.panics.Caught),
+	)
+	f.all = append(f.all, outbox(n)...)
+	for place := range n.actors.Stats().Refused {
+		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "ubl_actors_overloaded_total", Help: "Commands refused for load, by place.", ConstLabels: prometheus.Labels{"place": place},
+		}, func() float64 { return float64(n.actors.Stats().Refused[place]) }))
+	}
+}
+
+// outbox tells what the node does outside.
+func outbox(n *node) []prometheus.Collector {
+	return []prometheus.Collector{
 		counter("ubl_outbox_attempts_total", "Attempts by nodes themselves to do something outside.", func() int64 { return n.actors.OutboxStats().Attempts }),
 		counter("ubl_outbox_failures_total", "Attempts to do something outside that failed, or that the other side refused.", func() int64 { return n.actors.OutboxStats().Failures }),
 		gauge("ubl_outbox_running", "Attempts to do something outside that are under way.", func() int64 { return n.actors.OutboxStats().Running }),
 		gauge("ubl_outbox_waiting", "What failed outside and is attempted again later.", func() int64 { return int64(n.actors.OutboxStats().Waiting) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ubl_outbox_late_seconds", Help: "How long what waits for another attempt outside should have been done."},
 			func() float64 { return n.actors.OutboxStats().Late.Seconds() }),
-		counter("ubl_blobs_damaged_total", "Times that the content of a file on this node or in the bucket was found damaged, by the scrub or a reader.", n.damagedBlobs.Load),
-		gauge("ubl_blobs_missing", "Contents of files that this node should have, and can't get from another; alone or with a bucket, as of the newest look.", n.missing),
-		counter("ubl_panics_total", "Panics that were caught: faults of ours, whose stacks are in the log.", n.panics.Caught),
-	)
-	for place := range n.actors.Stats().Refused {
-		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "ubl_actors_overloaded_total", Help: "Commands refused for load, by place.", ConstLabels: prometheus.Labels{"place": place},
-		}, func() float64 { return float64(n.actors.Stats().Refused[place]) }))
 	}
 }
 

@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,8 +19,10 @@ type agreedHouse struct {
 	tenant, plans ubl.Name
 }
 
-func openAgreed(t *testing.T) *agreedHouse {
-	h := &agreedHouse{House: harness.Open(t, harness.Options{}), t: t, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com"), cem: harness.User("cem@example.com")}
+func openAgreed(t *testing.T) *agreedHouse { return openAgreedWith(t, harness.Options{}) }
+
+func openAgreedWith(t *testing.T, opts harness.Options) *agreedHouse {
+	h := &agreedHouse{House: harness.Open(t, opts), t: t, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com"), cem: harness.User("cem@example.com")}
 	for _, u := range []ubl.Identity{h.ana, h.bob, h.cem} {
 		h.Enter(u)
 	}
@@ -100,6 +103,25 @@ func TestTermsDecide(t *testing.T) {
 
 func (h *agreedHouse) toolRecord(tool string) ubl.AgreementID {
 	return harness.Must[*ubl.ToolAccess](h.House, h.tenant, ubl.SetToolAccess{Request: h.Request(h.ana), Tool: tool, Allowed: true}).AgreementID
+}
+
+// TestRefusedCountsForNothing: terms that let members send once a minute don't count what the
+// seat refuses for another reason, as where the tenant has stored all it may.
+func TestRefusedCountsForNothing(t *testing.T) {
+	var full atomic.Bool
+	h := openAgreedWith(t, harness.Options{Quota: func(limit string, _ int) error {
+		if limit == ubl.QuotaBytes && full.Load() {
+			return ubl.Errorf(ubl.CodeTooLarge, "the tenant is full")
+		}
+		return nil
+	}})
+	h.agree(h.plans, ubl.Terms{Permits: []ubl.Permit{permit("*", ubl.ToOwners)}, Limits: []ubl.Limit{{Did: "messenger.send", PerMinute: 1}}})
+	send := ubl.SendMessage{Request: h.Request(h.ana), Text: "hello"}
+	full.Store(true)
+	h.want(ubl.CodeTooLarge, "a message to a full tenant", h.plans, send)
+	full.Store(false)
+	h.want("", "the same, once there is room", h.plans, send)
+	h.want(ubl.CodeRateLimited, "a second within a minute", h.plans, ubl.SendMessage{Request: h.Request(h.ana), Text: "hello"})
 }
 
 // TestMembersDecline: who has to accept may decline, a member too, in a room, a container and

@@ -100,6 +100,38 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
+// TestLettersComeByTheSeat: what is done about a dead letter is judged as any act is. An agent that
+// is to read alone neither redrives nor discards one, whoever it acts for; refused, nothing has
+// changed, and the key is free.
+func TestLettersComeByTheSeat(t *testing.T) {
+	for name, cmd := range map[string]func(ubl.Request) ubl.Command{
+		"redrive": func(r ubl.Request) ubl.Command { return ubl.Redrive{Request: r, Owner: true, Letter: "job"} },
+		"discard": func(r ubl.Request) ubl.Command {
+			return ubl.Discard{Request: r, Owner: true, Subject: "r:general", Letter: "job"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := openLetterBox(t)
+			b.put("r:general", failedAlarm, true)
+			room, ledger := ubl.RoomName(b.ana.TenantID, ubl.GeneralRoom), ubl.LedgerName(b.ana.TenantID)
+			before := harness.Must[ubl.LedgerHead](b.House, ledger, ubl.GetLedgerHead{})
+			owner := b.Request(b.ana)
+			agent := owner
+			agent.Who.Mandate = &ubl.Mandate{ReadOnly: true}
+			b.Refused(ubl.CodeForbidden, room, cmd(agent))
+			if got := b.listed(false); got != "r:general" {
+				t.Errorf("after a refusal %q is listed", got)
+			}
+			if now := harness.Must[ubl.LedgerHead](b.House, ledger, ubl.GetLedgerHead{}); now != before {
+				t.Errorf("a refusal led from %d to %d", before.Seq, now.Seq)
+			}
+			if _, err := b.Ask(t.Context(), room, cmd(owner)); err != nil {
+				t.Errorf("allowed, it is answered %v", err)
+			}
+		})
+	}
+}
+
 // TestPending lists what has failed so far and is tried again, and what is late.
 func TestPending(t *testing.T) {
 	b := openLetterBox(t)

@@ -265,8 +265,9 @@ func TestRefusedOverAndOver(t *testing.T) {
 	w.checkLedger()
 }
 
-// TestNewcomerIsTurnedAway: whoever joins with a request for a closed tool has
-// joined, is refused on record in the same commit, and is welcomed with the next.
+// TestNewcomerIsTurnedAway: the tool that a newcomer's first request names is judged before
+// anything changes, in the role that they would have. Refused, that is on record where there is a
+// tenant, and nobody has joined or founded one; allowed, they are welcomed.
 func TestNewcomerIsTurnedAway(t *testing.T) {
 	w := openTools(t, harness.Options{})
 	cleo := harness.User("cleo@example.com") // nobody yet
@@ -274,22 +275,63 @@ func TestNewcomerIsTurnedAway(t *testing.T) {
 	if got := w.use(cleo, "files.read", true); got != ubl.CodeForbidden {
 		t.Fatalf("%q", got)
 	}
-	atoms := w.since(head)
-	if len(atoms) != 4 || atoms[0].Did != "tenant.join" {
-		t.Fatalf("the atoms are %+v", atoms)
+	denied(t, w.since(head), "files.read", string(ubl.TenantAgreement(w.ana.TenantID)), cleo.UserID, ubl.CodeForbidden)
+	w.set(ubl.SetToolAccess{Tool: "files.read", Allowed: true})
+	head = w.head()
+	if got := w.use(cleo, "files.read", true); got != "" {
+		t.Fatalf("a tool that is open to members is refused to a newcomer: %q", got)
 	}
-	denied(t, atoms[2:], "files.read", string(ubl.TenantAgreement(w.ana.TenantID)), cleo.UserID, ubl.CodeForbidden)
-	if w.Enter(cleo).Role != ubl.RoleMember {
-		t.Error("the newcomer is no member")
+	if atoms := w.since(head); atoms[0].Did != string(ubl.DidTenantJoin) || atoms[0].Who.UserID != cleo.UserID {
+		t.Fatalf("the atoms are %+v", atoms)
 	}
 	harness.Must[*ubl.Room](w.House, ubl.RoomName(w.ana.TenantID, ubl.GeneralRoom), ubl.GetRoom{Who: cleo})
 
 	alone := harness.User("alone@solo.example")
-	w.Refused(ubl.CodeForbidden, ubl.TenantName(alone.TenantID), ubl.Enter{Request: w.Request(alone), Tool: "files.read", External: true})
-	if w.Enter(alone).Role != ubl.RoleOwner {
+	solo := ubl.TenantName(alone.TenantID)
+	w.Refused(ubl.CodeForbidden, solo, ubl.Enter{Request: w.Request(alone), Tool: "files.read", External: true})
+	if head := harness.Must[ubl.LedgerHead](w.House, ubl.LedgerName(alone.TenantID), ubl.GetLedgerHead{}); head.Seq != 0 {
+		t.Errorf("a refusal has founded a tenant, with %d atoms", head.Seq)
+	}
+	first := harness.Must[*ubl.Entered](w.House, solo, ubl.Enter{Request: w.Request(alone), Act: true, Tool: "portal.server.add"})
+	if first.Role != ubl.RoleOwner {
 		t.Error("the first of a tenant doesn't own it")
 	}
 	w.VerifyLedger(alone.TenantID)
+}
+
+// TestRefusedIsNotNamed: what a credential calls a member is recorded with the first request that
+// may be, and with none whose tool is closed.
+func TestRefusedIsNotNamed(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	head := w.head()
+	named := ubl.Enter{Request: w.Request(w.bob), Act: true, Name: "Bob", Tool: "files.read", External: true}
+	w.Refused(ubl.CodeForbidden, w.tenant, named)
+	denied(t, w.since(head), "files.read", string(ubl.TenantAgreement(w.ana.TenantID)), w.bob.UserID, ubl.CodeForbidden)
+	head = w.head()
+	named.Tool, named.External, named.Request = "messenger.send", false, w.Request(w.bob)
+	harness.Must[*ubl.Entered](w.House, w.tenant, named)
+	if atoms := w.since(head); len(atoms) != 2 || atoms[0].Did != string(ubl.DidTenantMemberUpdate) {
+		t.Errorf("the atoms are %+v", atoms)
+	}
+}
+
+// TestRefusedUsesNothingUp: a limit counts what all that judges it has allowed. What the record
+// of a part of a tool refuses doesn't count for the whole tool, nor for an agent's mandate.
+func TestRefusedUsesNothingUp(t *testing.T) {
+	w := openTools(t, harness.Options{})
+	w.set(ubl.SetToolAccess{Tool: "messenger.history", Allowed: true, PerMinute: 1})
+	w.set(ubl.SetToolAccess{Tool: "messenger.thread"})
+	for range 3 {
+		if got := w.use(w.bob, "messenger.thread", false); got != ubl.CodeForbidden {
+			t.Fatalf("%q", got)
+		}
+	}
+	if got := w.use(w.bob, "messenger.history", false); got != "" {
+		t.Errorf("after refusals of its part, a tool is refused with %q", got)
+	}
+	if got := w.use(w.bob, "messenger.pins", false); got != ubl.CodeRateLimited {
+		t.Errorf("another part of a tool that is used up is answered %q", got)
+	}
 }
 
 // TestOrderOfTheGate: membership comes first, then the TenantLicense, then the

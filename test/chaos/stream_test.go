@@ -3,7 +3,6 @@
 package chaos
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ubl/test/events"
 )
 
 // follower keeps a stream open through one node after another, and what came.
@@ -51,7 +52,7 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// connect reads one stream to its end. Each line that comes says that it works.
+// connect reads one stream to its end. Each event that comes, a comment too, says that it works.
 func (f *follower) connect(ctx context.Context, cancel func(), n *node, works func()) error {
 	quiet := time.AfterFunc(perTry, cancel) // for the headers
 	defer quiet.Stop()
@@ -72,36 +73,16 @@ func (f *follower) connect(ctx context.Context, cancel func(), n *node, works fu
 		}
 		return err
 	}
-	return f.read(resp.Body, func() {
+	for e := range events.All(resp.Body) {
 		quiet.Reset(silence)
 		works()
-	})
-}
-
-// read takes complete frames; what is cut in the middle doesn't count.
-func (f *follower) read(body io.Reader, alive func()) error {
-	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, 1<<20)
-	var id, event, data string
-	for lines.Scan() {
-		alive()
-		name, value, _ := strings.Cut(lines.Text(), ": ")
-		switch name {
-		case "id":
-			id = value
-		case "event":
-			event = value
-		case "data":
-			data = value
-		case "":
-			f.frame(id, event, data)
-			id, event, data = "", "", ""
-		}
+		f.take(e.ID, e.Name, e.Data)
 	}
-	return lines.Err()
+	return nil
 }
 
-func (f *follower) frame(id, event, data string) {
+// take takes in an event.
+func (f *follower) take(id, event, data string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var ev struct {

@@ -1,16 +1,15 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"ubl/test/events"
 	"ubl/test/soak"
 )
 
@@ -93,36 +92,23 @@ func (f *follower) follow(ctx context.Context, t *testing.T, c *client, began ch
 }
 
 func (f *follower) read(resp *http.Response, onID func()) {
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
-	var id, event string
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), ": ")
-		switch name {
-		case "id":
-			id = value
-		case "event":
-			event = value
-		case "data":
-			var data struct {
-				RoomID  string `json:"room_id"`
-				Payload struct {
-					Message message `json:"message"`
-				} `json:"payload"`
-			}
-			if event == "message.created" && json.Unmarshal([]byte(value), &data) == nil {
-				f.got = append(f.got, data.Payload.Message)
-				f.room = append(f.room, data.RoomID)
-			}
-		case "": // the frame is whole
-			if id != "" {
-				f.last = id
-				onID()
-			}
-			id, event = "", ""
-			if len(f.got) >= f.want {
-				return
-			}
+	for e := range events.All(resp.Body) {
+		var data struct {
+			RoomID  string `json:"room_id"`
+			Payload struct {
+				Message message `json:"message"`
+			} `json:"payload"`
+		}
+		if e.Name == "message.created" && json.Unmarshal([]byte(e.Data), &data) == nil {
+			f.got = append(f.got, data.Payload.Message)
+			f.room = append(f.room, data.RoomID)
+		}
+		if e.ID != "" {
+			f.last = e.ID
+			onID()
+		}
+		if len(f.got) >= f.want {
+			return
 		}
 	}
 }

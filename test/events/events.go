@@ -3,6 +3,7 @@
 package events
 
 import (
+	"bytes"
 	"io"
 	"iter"
 	"strings"
@@ -19,13 +20,31 @@ type Event struct{ ID, Name, Data, Comment, Retry string }
 // Reader reads a stream.
 type Reader struct{ in *sse.EventStreamReader }
 
-// NewReader reads from in, which its caller closes.
-func NewReader(in io.Reader) *Reader { return &Reader{sse.NewEventStreamReader(in, longest)} }
+// cut is put behind a stream, so that an event which the stream ended in the middle of is known:
+// the library takes it for a whole one.
+const cut = "\x00cut"
 
-// Next waits for the next event. There is none once the stream has ended or broken.
+// broken is a stream that ends where it breaks.
+type broken struct{ io.Reader }
+
+func (b broken) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// NewReader reads from in, which its caller closes.
+func NewReader(in io.Reader) *Reader {
+	return &Reader{sse.NewEventStreamReader(io.MultiReader(broken{in}, strings.NewReader(cut)), longest)}
+}
+
+// Next waits for the next event. There is none once the stream has ended or broken, also where that
+// was in the middle of one.
 func (r *Reader) Next() (e Event, ok bool) {
 	block, err := r.in.ReadEvent()
-	if err != nil {
+	if err != nil || bytes.HasSuffix(block, []byte(cut)) {
 		return Event{}, false
 	}
 	for line := range strings.SplitSeq(string(block), "\n") {

@@ -20,8 +20,11 @@ type Again struct {
 	// Line tells lines of the table apart that take one type of command; nil where each takes
 	// its own.
 	Line func(ubl.Command) string
+	// Reads are the commands whose first answer reads the store behind its commit, each with the
+	// reason; all others are answered from memory.
+	Reads map[string]string
 
-	asked, alike map[string]bool
+	asked, alike, read map[string]bool
 }
 
 // Ask asks a command, then twice more, from memory and from what is stored. The answer is the
@@ -29,14 +32,19 @@ type Again struct {
 func (a *Again) Ask(at ubl.Name, cmd ubl.Command) any {
 	a.t.Helper()
 	if a.asked == nil {
-		a.asked, a.alike = map[string]bool{}, map[string]bool{}
+		a.asked, a.alike, a.read = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
 	line := fmt.Sprintf("%T", cmd)
 	if a.Line != nil {
 		line += a.Line(cmd)
 	}
 	a.asked[line] = true
-	first, err := a.House.Ask(context.Background(), at, cmd)
+	first, views, err := a.askCounting(at, cmd)
+	if name := reflect.TypeOf(cmd).Name(); views > 0 && a.Reads[name] == "" {
+		a.t.Errorf("the first answer to %s reads the store %d times behind its commit: make it of what the decision has in memory", name, views)
+	} else if views > 0 {
+		a.read[name] = true
+	}
 	for range 2 {
 		if again, err := a.House.Ask(context.Background(), at, cmd); err != nil || !reflect.DeepEqual(again, first) {
 			a.t.Errorf("%T is answered again with\n%+v, %v, first with\n%+v", cmd, again, err, first)
@@ -65,6 +73,11 @@ func (a *Again) End(changing int) {
 	for field := range a.Alike {
 		if !a.alike[field] {
 			a.t.Errorf("no command has the field %s", field)
+		}
+	}
+	for name := range a.Reads {
+		if !a.read[name] {
+			a.t.Errorf("no first answer to %s reads the store: take it off the list", name)
 		}
 	}
 }

@@ -59,6 +59,7 @@ type House struct {
 	t      testing.TB
 	opts   Options
 	search *search.Index
+	reads  *counted
 	mu     sync.Mutex
 	serial int
 }
@@ -122,6 +123,8 @@ func (h *House) start() {
 	if _, measures := h.t.(*testing.B); !measures { // the check takes longer than most commits
 		store = &formed{Store: engine, forms: formsOf(actors.Acts(h.opts.Families)...), wrong: func(err error) { h.t.Error(err) }, seen: map[string]int{}}
 	}
+	h.reads = &counted{Store: store}
+	store = h.reads
 	if h.opts.Wrap != nil {
 		store = h.opts.Wrap(store)
 	}
@@ -172,7 +175,7 @@ func (h *House) Alarms() {
 // due tells whether the store has an alarm that is due.
 func (h *House) due() (due bool) {
 	h.t.Helper()
-	groups, err := h.Engine.Groups(context.Background())
+	groups, err := h.Groups(context.Background())
 	for _, g := range groups {
 		err = errors.Join(err, h.Engine.View(context.Background(), g, func(snap ubl.Snapshot) error {
 			until := binary.BigEndian.AppendUint64([]byte{'i', 0}, uint64(ubl.TimeOf(h.Clock.Now())+1))
@@ -186,6 +189,15 @@ func (h *House) due() (due bool) {
 		h.t.Fatal(err)
 	}
 	return due
+}
+
+// Groups lists those of all partitions that have data.
+func (h *House) Groups(ctx context.Context) (all []ubl.Group, err error) {
+	for p := range h.Engine.Partitions() {
+		list, bad := h.Engine.GroupsOf(ctx, p)
+		all, err = append(all, list...), errors.Join(err, bad)
+	}
+	return all, err
 }
 
 // Close stops the house; it may be called twice.

@@ -30,8 +30,8 @@ func Saved(t testing.TB, read ubl.Reader, of ubl.Name, key []byte) int64 {
 }
 
 // EveryField wants each field of a state in its stored form, under the same name but for
-// the first letter's case, or in the list of those that follow from something else. One that
-// is missing would be gone after the next load.
+// the first letter's case, or in the list of those that follow from something else, and all of
+// that form in the JSON of it. One that is missing would be gone after the next load.
 func EveryField(t *testing.T, state, stored reflect.Type, follow []string) {
 	t.Helper()
 	for i := range state.NumField() {
@@ -41,6 +41,29 @@ func EveryField(t *testing.T, state, stored reflect.Type, follow []string) {
 			t.Errorf("State.%s is in no snapshot: add it in snapshot.go, or name it among those that follow from something else", name)
 		}
 	}
+	for _, name := range unencoded(stored, map[reflect.Type]bool{}) {
+		t.Errorf("%s is in no snapshot: JSON leaves it out", name)
+	}
+}
+
+// unencoded are the fields of a stored form that JSON leaves out, also in the structs of the same
+// package that it reaches.
+func unencoded(form reflect.Type, seen map[reflect.Type]bool) (lost []string) {
+	seen[form] = true
+	for i := range form.NumField() {
+		of := form.Field(i)
+		if !of.Anonymous && !of.IsExported() || of.Tag.Get("json") == "-" {
+			lost = append(lost, form.Name()+"."+of.Name)
+		}
+		in := of.Type
+		for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map}, in.Kind()) {
+			in = in.Elem()
+		}
+		if in.Kind() == reflect.Struct && in.PkgPath() == form.PkgPath() && !seen[in] {
+			lost = append(lost, unencoded(in, seen)...)
+		}
+	}
+	return lost
 }
 
 // Filled are the fields of a state that have had something in them: histories that never fill

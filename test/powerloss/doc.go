@@ -14,5 +14,6 @@
 // that was acknowledged by then and no part of one that never was submitted.
 // messages_test.go does the same with the real actors and 32 writers: every
 // acknowledged message with its receipt, no double, no gap, a ledger that
-// verifies.
+// verifies. follower_test.go does so with a follower of the ledger: its cursor
+// is never ahead of its effect.
 package powerloss

@@ -60,7 +60,7 @@ func TestEarlierLedgers(t *testing.T) {
 	for _, fixture := range fixtures(t) {
 		t.Run(strings.TrimPrefix(fixture, "../../"), func(t *testing.T) {
 			h := harness.Open(t, harness.Options{Dir: harness.Fixture(t, fixture), From: time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)})
-			groups, err := h.Engine.Groups(t.Context())
+			groups, err := h.Groups(t.Context())
 			if err != nil || len(groups) == 0 {
 				t.Fatalf("%d tenants, %v", len(groups), err)
 			}
