@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"ubl"
@@ -57,8 +58,9 @@ func (s *alarms) learn(partition int, alone bool) error {
 	}
 	s.rouse()
 	for _, w := range wanting { // one by one: the first start of a version may find many
-		_, err := s.rt.Ask(s.ctx, w.of, w.ask)
-		errs = append(errs, s.worthRetrying(err))
+		if _, err := s.rt.Ask(s.ctx, w.of, w.ask); err != nil {
+			errs = append(errs, s.worthRetrying(fmt.Errorf("%s: %w", w.of, err)))
+		}
 	}
 	return errors.Join(errs...)
 }

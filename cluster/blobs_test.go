@@ -194,7 +194,7 @@ func TestBlobIsMended(t *testing.T) {
 		}
 		return err == nil
 	})
-	done, err := p.blobs[0].here.Scrub(t.Context(), blobs.ScrubOptions{Aside: true, Found: func(t ubl.TenantID, id ubl.BlobID, _ error) { p.blobs[0].Lost(t, id) }})
+	done, err := blobs.Scrub(t.Context(), p.blobs[0].here, blobs.ScrubOptions{Aside: p.blobs[0].here.SetAside, Found: func(t ubl.TenantID, id ubl.BlobID, _ error) { p.blobs[0].Lost(t, id) }})
 	if err != nil || done.Damaged != 1 {
 		t.Errorf("the scrub comes to %+v, %v", done, err)
 	}

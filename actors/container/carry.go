@@ -194,13 +194,20 @@ func (c *Container) errand(key string, req ubl.Request) func(context.Context) er
 // walk over all tenants.
 func pendingKey(c ubl.ContainerID) []byte { return append([]byte{'v'}, c...) }
 
-// unarmed lists the containers with such a key.
+// unarmed lists the containers with such a key. What is about a room's entries lies under the same
+// byte, before the ids of rooms.
 func unarmed(snap ubl.Snapshot) (locals []string, err error) {
-	err = snap.Ascend([]byte{'v'}, []byte{'v' + 1}, func(k, _ []byte) bool {
-		locals = append(locals, string(k[1:]))
-		return true
-	})
-	return locals, err
+	for _, kind := range []ubl.ContainerID{"k:", "w:"} {
+		from := pendingKey(kind)
+		to := append(pendingKey(kind[:1]), ':'+1)
+		if err := snap.Ascend(from, to, func(k, _ []byte) bool {
+			locals = append(locals, string(k[1:]))
+			return true
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return locals, nil
 }
 
 // adopt arms what is under way, and ends the key.
