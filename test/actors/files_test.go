@@ -78,7 +78,7 @@ func TestLifeOfAFile(t *testing.T) {
 			gone := harness.Must[*ubl.FileResult](h, w, ubl.RemoveFile{Request: y.Request(y.ana), FileID: second.FileID})
 			left := ubl.File{
 				FileID: second.FileID, WorkspaceID: second.WorkspaceID, TenantID: second.TenantID, DocumentID: second.DocumentID, Bytes: second.Bytes,
-				CreatedAt: second.CreatedAt, CreatedBy: second.CreatedBy, Removed: true, Receipt: second.Receipt,
+				CreatedAt: second.CreatedAt, CreatedBy: second.CreatedBy, Removed: true, Receipt: gone.Receipt,
 			}
 			if *gone.File != left || gone.Receipt == second.Receipt {
 				t.Errorf("removed is %+v, put was %+v", gone.File, second)
