@@ -19,6 +19,7 @@ import (
 	"ubl"
 	"ubl/blobs"
 	"ubl/blobs/bucket"
+	"ubl/test/poll"
 	"ubl/test/s3server"
 )
 
@@ -170,10 +171,11 @@ func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-func (s *store) openBy(by http.RoundTripper) *bucket.Bucket {
+// openBy opens the bucket for one whose removals may take so long.
+func (s *store) openBy(by http.RoundTripper, within time.Duration) *bucket.Bucket {
 	s.t.Helper()
 	b, err := bucket.Open(context.Background(), bucket.Options{
-		Endpoint: s.URL(), Region: s3server.Region, Bucket: s3server.Bucket, AccessKey: s3server.AccessKey, SecretKey: s3server.Secret, Transport: by, RemoveWithin: time.Second,
+		Endpoint: s.URL(), Region: s3server.Region, Bucket: s3server.Bucket, AccessKey: s3server.AccessKey, SecretKey: s3server.Secret, Transport: by, RemoveWithin: within,
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -186,7 +188,7 @@ func (s *store) openBy(by http.RoundTripper) *bucket.Bucket {
 func TestKeptWhileItIsRemoved(t *testing.T) {
 	s := newStore(t)
 	path, id := staged(t, []byte("content"))
-	if err := s.openBy(http.DefaultTransport).Keep(t.Context(), acme, id, path); err != nil {
+	if err := s.openBy(http.DefaultTransport, poll.Patience).Keep(t.Context(), acme, id, path); err != nil {
 		t.Fatal(err)
 	}
 	ofTheBlob := func(r *http.Request, method string) bool {
@@ -198,13 +200,13 @@ func TestKeptWhileItIsRemoved(t *testing.T) {
 		if ofTheBlob(r, http.MethodPut) {
 			put <- struct{}{}
 		}
-	}})
+	}}, poll.Patience)
 	remover := s.openBy(passing{before: func(r *http.Request) {
 		if ofTheBlob(r, http.MethodDelete) {
 			go func() { kept <- keeper.Keep(t.Context(), acme, id, again) }()
 			<-put
 		}
-	}})
+	}}, poll.Patience)
 	if removed, err := remover.Remove(t.Context(), acme, id, ubl.TimeOf(time.Now().Add(time.Hour))); err != nil {
 		t.Fatal(removed, err)
 	}
@@ -225,7 +227,7 @@ func TestKeptWhileItIsRemoved(t *testing.T) {
 // nothing is left of that.
 func TestRemoverDies(t *testing.T) {
 	s := newStore(t)
-	b := s.openBy(http.DefaultTransport)
+	b := s.openBy(http.DefaultTransport, time.Second)
 	path, id := staged(t, []byte("content"))
 	if err := b.Keep(t.Context(), acme, id, path); err != nil {
 		t.Fatal(err)
@@ -235,7 +237,7 @@ func TestRemoverDies(t *testing.T) {
 		if r.Method == http.MethodDelete {
 			die()
 		}
-	}})
+	}}, time.Second)
 	if _, err := remover.Remove(ctx, acme, id, ubl.TimeOf(time.Now().Add(time.Hour))); err == nil {
 		t.Fatal("it has removed the blob")
 	}

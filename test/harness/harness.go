@@ -22,6 +22,7 @@ import (
 	"ubl/panics"
 	"ubl/search"
 	"ubl/storage"
+	"ubl/test/poll"
 )
 
 // Clock is time that only moves when told to. Safe for concurrent use.
@@ -164,7 +165,7 @@ func (h *House) Look() {
 // at once that were tried in vain.
 func (h *House) Alarms() {
 	h.t.Helper()
-	for deadline := time.Now().Add(time.Minute); h.due() || h.OutboxStats().Running > 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(poll.Patience); h.due() || h.OutboxStats().Running > 0; time.Sleep(time.Millisecond) {
 		h.Look()
 		if time.Now().After(deadline) {
 			h.t.Fatal("alarms stay due")
