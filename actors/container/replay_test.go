@@ -81,7 +81,8 @@ func TestStateIsDerived(t *testing.T) {
 		t.Errorf("the histories had %d transfers under way, and snapshots of at most %d events", underWay, restored)
 	}
 	if worlds >= 50 { // fewer may all be too short
-		filled.Want(t, "State.Agreement.Agreement.Mandate", "State.Agreement.Agreement.Salt") // of agents alone
+		// Of agents, and in lists, alone.
+		filled.Want(t, "State.Agreement.Agreement.Mandate", "State.Agreement.Agreement.Salt", "State.Summary.Alike")
 	}
 }
 

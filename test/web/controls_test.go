@@ -101,7 +101,7 @@ type spot struct {
 }
 
 // spotOf looks twice, with frames before: what came with the screen may move it yet. The next press
-// is noted: whether it met the control, down and up, see [person.missed].
+// is kept from what it isn't for, see [person.missed].
 const spotOf = `async function() {
 	const el = this.nodeType === 1 ? this : this.parentElement;
 	const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -115,8 +115,15 @@ const spotOf = `async function() {
 	const meets = (other) => !!other && (el.contains(other) || other.contains(el) || el.labels?.length > 0 && [...el.labels].some((l) => l.contains(other)));
 	const met = meets(over);
 	window.wanted = { meets };
-	const note = (e) => { window.wanted.met = window.wanted.meets(e.target); };
-	if (!window.watched) for (const kind of ['pointerdown', 'click']) document.addEventListener(kind, note, { capture: true });
+	const watch = (e) => {
+		if (!window.wanted || !e.isTrusted) return;
+		if (e.type === 'pointerdown') window.wanted.met = window.wanted.meets(e.target);
+		if (window.wanted.met !== false) return;
+		e.preventDefault();
+		e.stopImmediatePropagation();
+	};
+	const kinds = ['pointerdown', 'pointerup', 'mousedown', 'mouseup', 'touchstart', 'touchend', 'click'];
+	if (!window.watched) for (const kind of kinds) window.addEventListener(kind, watch, { capture: true, passive: false });
 	window.watched = true;
 	const moves = ['x', 'y', 'width', 'height'].some((k) => box[k] !== before[k]);
 	return { X: x, Y: y, Met: met, Disabled: el.disabled === true, Moves: moves, Over: over ? over.outerHTML.slice(0, 120) : 'nothing' };
@@ -161,12 +168,12 @@ func (p *person) leads(role, name string) {
 	})
 }
 
-// missed reports whether the newest press met something else than what it was for, which had moved
-// away under it. A page that has been left was met.
+// missed reports whether the newest press would have met something else than what it was for, which
+// had moved away under it, and ends the watch. A page that has been left was met.
 func (p *person) missed() bool {
 	ctx, end := context.WithTimeout(p.ctx, patience)
 	defer end()
-	missed, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`window.wanted?.met === false`))
+	missed, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`(() => { const was = window.wanted; window.wanted = undefined; return was?.met === false; })()`))
 	return err == nil && missed
 }
 

@@ -34,7 +34,7 @@ func TestApp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Setenv("UBL_TESTS", tests)
+		t.Setenv("TESTS_FOLDER", tests)
 		run(t, app, "npm", "test")
 	})
 }

@@ -193,7 +193,7 @@ for (const [name, archive, owner, room, kinds] of kept) {
   test(`a ledger with atoms ${name} that a server began and this one goes on with holds`, { skip, timeout: 600_000 }, async () => {
     const data = join(folder, name);
     mkdirSync(data);
-    execFileSync('tar', ['-xzf', join(process.env.UBL_TESTS ?? resolve('../../../test'), archive, 'data.tar.gz'), '-C', data]);
+    execFileSync('tar', ['-xzf', join(process.env.TESTS_FOLDER ?? resolve('../../../test'), archive, 'data.tar.gz'), '-C', data]);
     const earlier = new RealServer(data);
     await earlier.start();
     try {

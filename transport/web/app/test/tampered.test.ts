@@ -16,7 +16,7 @@ interface Tampering {
   file_only?: true;
 }
 
-const tests = process.env.UBL_TESTS ?? resolve('../../../test');
+const tests = process.env.TESTS_FOLDER ?? resolve('../../../test');
 const whole = readFileSync(join(tests, 'upgrade/testdata/atoms-v2/ledger.ndjson'), 'utf8').trimEnd().split('\n');
 const all = JSON.parse(readFileSync(join(tests, 'verifier/testdata/tampered.json'), 'utf8')) as Tampering[];
 
