@@ -34,8 +34,7 @@ func (f frame) String() string {
 
 // parse reads the complete blocks of a stream.
 func parse(stream []byte) (out []frame) {
-	complete := bytes.LastIndex(stream, []byte("\n\n"))
-	for e := range events.All(bytes.NewReader(stream[:max(0, complete)])) {
+	for e := range events.All(bytes.NewReader(stream)) {
 		out = append(out, frame{e.ID, e.Name, e.Data, e.Comment, e.Retry})
 	}
 	return out
