@@ -169,6 +169,7 @@ func (p *partition) checkCopy(ctx context.Context, path string) (err error) {
 		return err
 	}
 	s := newSweep(p.index, p.opts.Numbers)
+	s.digests = nil
 	err = errors.Join(s.whole(ctx, db, func() {}), db.Close(), ctx.Err())
 	if err == nil && s.found > 0 {
 		err = damaged("%s (%d such places)", s.places[0].What, s.found)

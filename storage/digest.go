@@ -19,6 +19,7 @@ const (
 	digestParts = 32
 )
 
+// digests are those of a sweep; nil where nobody compares them.
 type digests struct {
 	parts [digestParts]struct {
 		count       int64
@@ -37,6 +38,9 @@ func newDigests() *digests { return &digests{hash: sha256.New()} }
 
 // begin is told of each run.
 func (d *digests) begin(r *run) {
+	if d == nil {
+		return
+	}
 	sum := sha256.Sum256(r.prefix)
 	d.part = int(sum[8]) % digestParts
 	d.id = binary.BigEndian.Uint64(sum[:])
@@ -63,10 +67,17 @@ func steady(n int64) int64 {
 }
 
 // gap is told where numbers of a run are missing: the range there isn't whole.
-func (d *digests) gap() { d.seen = -1 }
+func (d *digests) gap() {
+	if d != nil {
+		d.seen = -1
+	}
+}
 
 // add is told of each record of a run, in order.
 func (d *digests) add(r *run, n int64, key, value []byte) {
+	if d == nil {
+		return
+	}
 	block, at := (n-1)/digestRange, (n-1)%digestRange
 	if n < 1 || block >= d.ranges {
 		return

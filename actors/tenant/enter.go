@@ -42,11 +42,12 @@ func (x *Tenant) enter(t *actors.Turn, c ubl.Enter) {
 	if x.State.appoints(c, m) {
 		role = ubl.RoleOwner
 	}
-	if x.turnedAway(t, c, role) {
+	use, ok := x.passes(t, c, role)
+	if !ok {
 		return
 	}
 	wrote := x.appoint(t, c, &m) || x.adopt(t, c, m)
-	x.letIn(t, c, m, wrote)
+	x.letIn(t, c, m, use, wrote)
 }
 
 // appoints reports whether the node's word is to make an owner of tenant 0 of a member.
@@ -104,7 +105,7 @@ func (s *State) nameIn(c ubl.Enter) string {
 // letIn answers an Enter, which may have led to a commit: the tool that it names is open to the
 // member, and counts now. A tenant from before there were workspaces gets its own with the first
 // Enter that writes.
-func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, writes bool) {
+func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, use actors.Proposal, writes bool) {
 	if _, ok := x.State.Containers[ubl.GeneralWorkspace]; !ok && (writes || c.Act) {
 		if !writes {
 			if err := t.Reserve(ubl.JoinCost); err != nil {
@@ -116,7 +117,7 @@ func (x *Tenant) letIn(t *actors.Turn, c ubl.Enter, m ubl.Member, writes bool) {
 		x.Enact(t, x.Following(p.Did, c.Request, p), nil)
 		writes = true
 	}
-	if use := x.using(t.Now(), c); use.Uses {
+	if use.Uses {
 		x.Count(use)
 	}
 	x.welcome(t, c, m)
@@ -184,7 +185,8 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 	}
 	now := t.Now()
 	m := x.State.newcomer(c, now)
-	if x.turnedAway(t, c, m.Role) {
+	use, ok := x.passes(t, c, m.Role)
+	if !ok {
 		return
 	}
 	if err := t.Reserve(ubl.JoinCost); err != nil {
@@ -218,7 +220,7 @@ func (x *Tenant) bootstrap(t *actors.Turn, c ubl.Enter) {
 	for _, p := range rooms {
 		x.Enact(t, x.Following(ubl.DidRoomCreate, c.Request, p), nil)
 	}
-	x.letIn(t, c, m, true)
+	x.letIn(t, c, m, use, true)
 }
 
 // firstRooms plans those of a tenant that is about to be.
@@ -274,26 +276,29 @@ func (x *Tenant) join(t *actors.Turn, c ubl.Enter) {
 	if err == nil && c.Who.IsService {
 		err = x.State.answeredFor(*voucherOf(c.Who))
 	}
-	m := x.State.newcomer(c, t.Now())
-	if err == nil && x.turnedAway(t, c, m.Role) {
+	if err != nil {
+		t.Fail(err)
 		return
 	}
-	if err == nil {
-		err = t.Reserve(ubl.JoinCost)
+	m := x.State.newcomer(c, t.Now())
+	use, ok := x.passes(t, c, m.Role)
+	if !ok {
+		return
+	}
+	if err := t.Reserve(ubl.JoinCost); err != nil {
+		t.Fail(err)
+		return
 	}
 	p := setting(x.id, m)
 	if m.Name != "" {
 		p = naming(x.id, m)
 	}
 	p.Event.Voucher = voucherOf(c.Who)
-	var allowed actors.Allowed[event]
-	if err == nil {
-		allowed, err = x.Decide(t, ubl.DidTenantJoin, c.Request, p)
-	}
+	allowed, err := x.Decide(t, ubl.DidTenantJoin, c.Request, p)
 	if err != nil {
 		t.Fail(err)
 		return
 	}
 	x.Enact(t, allowed, nil)
-	x.letIn(t, c, m, true)
+	x.letIn(t, c, m, use, true)
 }

@@ -119,19 +119,20 @@ func (s *State) ruling(record tool, p actors.Proposal) error {
 	return s.meters.May(record.Agreement.Terms, p)
 }
 
-// turnedAway refuses a caller the tool that the Enter names, and reports whether it does: before
-// the Enter leads to anything, in the role that it is about to give them, "" for the one they have.
-func (x *Tenant) turnedAway(t *actors.Turn, c ubl.Enter, role ubl.Role) bool {
-	use := x.using(t.Now(), c)
+// passes asks the seat about the tool that the Enter names: before the Enter leads to anything, in
+// the role that it is about to give the caller, "" for the one they have. Where it reports false, it
+// has refused the turn. The use counts once they are let in.
+func (x *Tenant) passes(t *actors.Turn, c ubl.Enter, role ubl.Role) (use actors.Proposal, ok bool) {
+	use = x.using(t.Now(), c)
 	use.Role = role
 	if !use.Uses {
-		return false
+		return use, true
 	}
 	err := x.May(use)
 	if err != nil {
 		x.turnAway(t, c, use, ubl.AsError(err))
 	}
-	return err != nil
+	return use, err == nil
 }
 
 // turnAway refuses the caller, and puts the refusal on record.

@@ -101,8 +101,8 @@ func TestDiscard(t *testing.T) {
 }
 
 // TestLettersComeByTheSeat: what is done about a dead letter is judged as any act is. An agent that
-// is to read alone neither redrives nor discards one, whoever it acts for; refused, nothing has
-// changed, and the key is free.
+// may only read can't redrive or discard one, whomever it acts for. A refusal changes nothing, and
+// leaves the key free.
 func TestLettersComeByTheSeat(t *testing.T) {
 	for name, cmd := range map[string]func(ubl.Request) ubl.Command{
 		"redrive": func(r ubl.Request) ubl.Command { return ubl.Redrive{Request: r, Owner: true, Letter: "job"} },

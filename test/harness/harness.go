@@ -165,6 +165,7 @@ func (h *House) Look() {
 // at once that were tried in vain.
 func (h *House) Alarms() {
 	h.t.Helper()
+	// Replays wait here thousands of times: a look every millisecond, unlike poll's.
 	for deadline := time.Now().Add(poll.Patience); h.due() || h.OutboxStats().Running > 0; time.Sleep(time.Millisecond) {
 		h.Look()
 		if time.Now().After(deadline) {
