@@ -2,11 +2,14 @@ package cluster
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"ubl"
@@ -115,6 +118,84 @@ func TestDamagedReplicaHeals(t *testing.T) {
 				t.Error("damage that comes back at once stops the replica again")
 			}
 		})
+	}
+}
+
+// forge changes a text wherever a file has it as the end of a value, and the value's checksum with
+// it, and reports whether the file has the text.
+func forge(t *testing.T, f *os.File, text, other string) (found bool) {
+	t.Helper()
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A CRC is linear: what changes it is the same whatever stands before.
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	change := crc32.Checksum([]byte(text), castagnoli) ^ crc32.Checksum([]byte(other), castagnoli)
+	for from := 0; ; { // older pages may have it, too
+		at := bytes.Index(data[from:], []byte(text))
+		if at < 0 {
+			return found
+		}
+		at += from
+		from = at + len(text)
+		sum := binary.BigEndian.Uint32(data[at-4:])
+		if _, err := f.WriteAt(append(binary.BigEndian.AppendUint32(nil, sum^change), other...), int64(at-4)); err != nil {
+			t.Fatal(err)
+		}
+		found = true
+	}
+}
+
+// TestAForgedReplicaIsNamed: a value of one copy is changed together with its checksum. No copy has
+// damage, and every node says which one holds something else than the others.
+func TestAForgedReplicaIsNamed(t *testing.T) {
+	w := newWorld(t, 3, func(o *Options) {
+		steady(o)
+		o.Storage.Numbers = []ubl.Numbers{{Space: 'm', Named: true, FromOne: true, Fixed: true}}
+	})
+	g := ubl.Group{Tenant: "t:acme.com", Shard: "0"}
+	p := w.nodes[0].engine.Partition(g)
+	const records = 200 // three whole ranges of 64
+	for i := 1; i <= records; i++ {
+		putRecord(t, w, g, "mr:one\x00"+string(binary.BigEndian.AppendUint64(nil, uint64(i))), fmt.Sprintf("what was written at %03d", i))
+	}
+	scrub := func() {
+		for _, n := range w.nodes {
+			n.engine.ScrubOnce(t.Context())
+		}
+	}
+	differ := func(want ...string) func() bool {
+		return func() bool {
+			scrub()
+			for _, n := range w.nodes {
+				if n.gather(t.Context()); !slices.Equal(n.Differing(p), want) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	counted := func(n *Node) (count int64) {
+		for _, d := range n.group(p).scrub().Digests {
+			count += d.Count
+		}
+		return count
+	}
+	poll.Until(t, "the copies are compared", func() bool {
+		scrub()
+		return !slices.ContainsFunc(w.nodes, func(n *Node) bool { return counted(n) < 3 })
+	})
+	poll.Until(t, "they are alike", differ())
+	f := openPartition(t, w.dirs[1], p)
+	poll.Until(t, "the forged copy is named", func() bool {
+		forge(t, f, "what was written at 007", "what was never said 007")
+		return differ(w.nodes[1].opts.NodeID)()
+	})
+	for _, n := range w.nodes {
+		if s := n.engine.Stats().Partitions[p].Scrub; s.Damages != 0 {
+			t.Errorf("node %s finds %d damaged places", n.opts.NodeID, s.Damages)
+		}
 	}
 }
 

@@ -17,7 +17,9 @@
 //	stream       streams of address, identity, tenant  [Limiter.Stream]
 //
 // A stranger is who hasn't signed in: people behind one address, as an office's, don't use up
-// each other's places, and a stranger there can't keep them out.
+// each other's places, and a stranger there can't keep them out. So requests, sends, creations
+// and bytes of those who have signed in aren't counted by address: each has an identity, each
+// identity a tenant, and an address founds few tenants.
 //
 // A refusal is rate_limited (429), of bytes quota_exceeded (507). It names the limit, and
 // says when to come back. The transports hold it for half a second, so that a flooder who

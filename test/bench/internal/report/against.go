@@ -21,7 +21,7 @@ var better = map[Measure]int{
 	ReadySeconds: less, TouchSeconds: less, RSSReady: less, OwnReady: less, RSSTouched: less, OwnTouched: less, RSSIdle: less, OwnIdle: less, ActorInUse: less, ActorIdle: less,
 	FirstMillis: less, WarmMillis: less, WokenMillis: less, AlarmInUse: less, FiredSeconds: less, QuietP99: less, FiringP99: less,
 	FailoverSeconds: less, FailoverMax: less, WaitSeconds: less, WaitMax: less, SendMax: less, IdleMax: less,
-	FileRate: more, ServerSeconds: less, SessionRSS: less, SessionOwn: less, SessionInUse: less, LoadSeconds: less, IndexSeconds: less,
+	FileRate: more, ServerSeconds: less, SessionRSS: less, SessionOwn: less, SessionInUse: less, LoadSeconds: less, IndexSeconds: less, FirstSeconds: less, IndexOwn: less,
 }
 
 const (
