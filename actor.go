@@ -266,21 +266,26 @@ func (e *Event) AppendData(dst []byte) []byte {
 // Told says of an effect who hears of it, live and again after a pause. By default the event is
 // called like the effect's op, and its payload is the effect as the ledger has it.
 type Told struct {
+	// Op is "" for events that are told live alone: who wasn't there looks anew.
 	Op string
 	// In is the effect's member with the id of the room whose members hear of it; "" where
 	// everyone in the tenant does.
 	In string
-	// Entry is the effect's member with the number of an entry of that room. The room tells of
-	// it by itself, and history has it; "" for none.
+	// Entry is the effect's member with the number of an entry of that room, which history has;
+	// "" for none.
 	Entry string
-	// Payload is that of an event of another Kind, which the room tells by itself: how the room is
-	// listed when somebody is told. Nil for none.
-	Kind    string
+	// Kinds are the events by which the actor itself tells of it; none where the effect is told
+	// as it is.
+	Kinds []string
+	// Payload is that of an event of the first of Kinds where no entry has it: how the room is
+	// listed when somebody is told.
 	Payload func(RoomSummary) json.RawMessage
+	// Own: only the person that the event is about hears of it.
+	Own bool
 }
 
 // Itself reports whether the actor that the effect is about tells of it by itself.
-func (t Told) Itself() bool { return t.Entry != "" || t.Payload != nil }
+func (t Told) Itself() bool { return len(t.Kinds) > 0 }
 
 // Publication is what one commit tells the world. An empty one tells a listener
 // that the way to the actor was made anew and something may have been missed.

@@ -57,8 +57,8 @@ type Kind[S any, E Event] struct {
 	// Tell is what is published of an event, with Kind, UserID and Payload; nil for
 	// nothing.
 	Tell func(*S, E) []ubl.Event
-	// Told are the effects of which streams tell, live and again after a pause: everyone in the
-	// tenant, or the members of a room.
+	// Told are the effects and events of which streams tell, and who hears of each: everyone in the
+	// tenant, the members of a room, or one person.
 	Told []ubl.Told
 	// Rules are the commands that change the state.
 	Rules []Rule[S, E]

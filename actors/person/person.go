@@ -44,7 +44,7 @@ func kind() *actors.Kind[State, event] {
 		Pointers: func(s *State) ubl.Fields {
 			return ubl.Fields{ubl.Str("agreement_id", ubl.TenantAgreement(s.Tenant)), ubl.Str("user_id", s.User)}
 		},
-		Index: index, Tell: tell, Wake: (*State).wake, Ended: (*State).ended, Snapshot: snapshots(),
+		Index: index, Tell: tell, Told: []ubl.Told{{Kinds: []string{ubl.EventPersonChanged}, Own: true}}, Wake: (*State).wake, Ended: (*State).ended, Snapshot: snapshots(),
 		Rules: []actors.Rule[State, event]{
 			actors.On(didPreferences, func(c ubl.SetPreferences) []string { return []string{c.Patch.String()} }, (*State).decidePreferences),
 			actors.On(didRoom, func(c ubl.SetRoomPreference) []string { return []string{string(c.RoomID), c.Patch.String()} }, (*State).decideRoom),

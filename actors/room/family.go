@@ -102,10 +102,12 @@ func appended(parts []string, thread ubl.MessageID, mentions ...ubl.Mention) []s
 	return parts
 }
 
-// told are the effects that lead streams to what a room tells by itself.
+// told is what a room tells by itself, and the effects that lead streams to it.
 var told = []ubl.Told{
-	{Op: "room.append", In: "room_id", Entry: "room_seq"},
-	{Op: "room.create", In: "room_id", Kind: ubl.EventRoomCreated, Payload: ubl.RoomCreatedPayload},
+	{Op: "room.append", In: "room_id", Entry: "room_seq", Kinds: []string{ubl.EventMessageCreated, ubl.EventEntryCreated}},
+	{Op: "room.create", In: "room_id", Kinds: []string{ubl.EventRoomCreated}, Payload: ubl.RoomCreatedPayload},
+	{Kinds: []string{ubl.EventMemberJoined}},
+	{Kinds: []string{ubl.EventRoomRead}, Own: true},
 }
 
 // pointers name the Agreement that governs the room, whatever an act was decided under.

@@ -14,26 +14,37 @@ import (
 // them are entries.
 const atomsPage = 128
 
-// tellings are the effects of which streams tell, by their ops.
-type tellings map[string]ubl.Told
+// tellings are what streams tell of: by the ops of effects, and by the kinds of events.
+type tellings struct{ ops, kinds map[string]ubl.Told }
 
 func tellingsOf(told []ubl.Told) tellings {
-	out := make(tellings, len(told))
+	out := tellings{ops: make(map[string]ubl.Told, len(told)), kinds: make(map[string]ubl.Told, len(told))}
 	for _, t := range told {
-		out[t.Op] = t
+		if t.Op != "" {
+			out.ops[t.Op] = t
+		}
+		if !t.Itself() {
+			out.kinds[t.Op] = t
+		}
+		for _, kind := range t.Kinds {
+			out.kinds[kind] = t
+		}
 	}
 	return out
 }
 
-// shown reports whether clients see events of the kind; the others steer streams.
+// shown reports whether all who may hear of an event are shown it; others steer streams, or are
+// for one person.
 func (t tellings) shown(kind string) bool {
-	switch kind {
-	case ubl.EventMessageCreated, ubl.EventEntryCreated, ubl.EventRoomCreated, ubl.EventMemberJoined:
-		return true
-	}
-	told, ok := t[kind]
-	return ok && !told.Itself()
+	told, ok := t.kinds[kind]
+	return ok && !told.Own
 }
+
+// own reports whether an event is for the person that it is about.
+func (t tellings) own(kind string) bool { return t.kinds[kind].Own }
+
+// again reports whether the ledger leads to an event of the kind once more.
+func (t tellings) again(kind string) bool { return t.kinds[kind].Op != "" }
 
 // atom is what a stream needs of an atom. Actions have no effects.
 type atom struct {
@@ -122,7 +133,7 @@ func (t tellings) of(effect json.RawMessage) (e found, ok bool, err error) {
 		return e, false, err
 	}
 	e.effect = effect
-	if e.told, ok = t[is.Op]; !ok || e.told.In == "" {
+	if e.told, ok = t.ops[is.Op]; !ok || e.told.In == "" {
 		return e, ok, nil
 	}
 	var members map[string]json.RawMessage
@@ -185,7 +196,7 @@ func (s *tenantSource) render(out *replay, e found, id int64, rooms map[ubl.Room
 			if !ok {
 				return nil
 			}
-			ev.Kind, ev.Payload = e.told.Kind, e.told.Payload(room)
+			ev.Kind, ev.Payload = e.told.Kinds[0], e.told.Payload(room)
 		}
 		out.add(ledgerID, id, ev)
 		return nil

@@ -101,8 +101,13 @@ func (f *follow) sink(p ubl.Publication) {
 		return
 	}
 	for i := range p.Events {
-		switch ev := &p.Events[i]; ev.Kind {
-		case ubl.EventMemberJoined, ubl.EventMemberLeft, ubl.EventRoomCreated, ubl.EventRoomRead, ubl.EventPersonChanged:
+		ev := &p.Events[i]
+		if f.hub.told.own(ev.Kind) {
+			f.learn(ev)
+			continue
+		}
+		switch ev.Kind {
+		case ubl.EventMemberJoined, ubl.EventMemberLeft, ubl.EventRoomCreated:
 			f.learn(ev)
 		}
 	}

@@ -121,7 +121,7 @@ func (s *tenantSource) learn(ev *ubl.Event) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ev.Kind == ubl.EventRoomRead || ev.Kind == ubl.EventPersonChanged {
+	if s.told.own(ev.Kind) {
 		s.own.add(ledgerID, noID, ev)
 		return true
 	}

@@ -113,11 +113,11 @@ func (t ledgerTopic) take(r *ring, p *ubl.Publication) {
 // events of one act the last does, else a client that drops between them
 // would lose the rest.
 func (t ledgerTopic) bearsID(events []ubl.Event, i int) bool {
-	if events[i].Kind == ubl.EventMemberJoined {
+	if !t.told.again(events[i].Kind) {
 		return false
 	}
 	for _, later := range events[i+1:] {
-		if t.told.shown(later.Kind) && later.Kind != ubl.EventMemberJoined && later.LedgerSeq == events[i].LedgerSeq {
+		if t.told.shown(later.Kind) && t.told.again(later.Kind) && later.LedgerSeq == events[i].LedgerSeq {
 			return false
 		}
 	}
