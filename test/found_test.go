@@ -30,6 +30,13 @@ func TestManifestsAgree(t *testing.T) {
 	if server.Version != version || len(server.Description) > 100 || !regexp.MustCompile(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`).MatchString(server.Name) {
 		t.Errorf("server.json is of %q %s: %s", server.Name, server.Version, server.Description)
 	}
+	image, err := os.ReadFile("../deploy/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(image), `LABEL io.modelcontextprotocol.server.name="`+server.Name+`"`) {
+		t.Errorf("the image doesn't say that it is %s", server.Name)
+	}
 	if !strings.HasSuffix(server.Packages[0].Identifier, ":"+version) || server.Remotes[0].Type != "streamable-http" {
 		t.Errorf("server.json leads to %v and %v", server.Packages, server.Remotes)
 	}

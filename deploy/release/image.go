@@ -6,6 +6,7 @@ import (
 	"debug/buildinfo"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -61,7 +62,7 @@ func lastStage(file string) (*stage, error) {
 	if last.BaseName != "scratch" {
 		return nil, fmt.Errorf("%s: the last stage is from %s, and only one from scratch can be made here", file, last.BaseName)
 	}
-	s := &stage{}
+	s := &stage{config: v1.Config{Labels: make(map[string]string)}}
 	var copies []*instructions.CopyCommand
 	for _, command := range last.Commands {
 		if c, ok := command.(*instructions.CopyCommand); ok {
@@ -92,6 +93,10 @@ func (s *stage) follow(command instructions.Command) error {
 	case *instructions.EnvCommand:
 		for _, e := range c.Env {
 			s.config.Env = append(s.config.Env, e.Key+"="+e.Value)
+		}
+	case *instructions.LabelCommand:
+		for _, l := range c.Labels {
+			s.config.Labels[l.Key] = l.Value
 		}
 	case *instructions.UserCommand:
 		s.config.User = c.User
@@ -182,7 +187,8 @@ func (s *stage) image(program string, on *v1.Platform, l label) (v1.Image, error
 		return nil, err
 	}
 	config := s.config
-	config.Labels = map[string]string{"org.opencontainers.image.title": "UBL", "org.opencontainers.image.version": l.version}
+	config.Labels = maps.Clone(config.Labels)
+	config.Labels["org.opencontainers.image.title"], config.Labels["org.opencontainers.image.version"] = "UBL", l.version
 	file, err := image.ConfigFile()
 	if err != nil {
 		return nil, err

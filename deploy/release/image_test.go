@@ -89,8 +89,8 @@ func TestImageIsTheDockerfiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := config.Config
-		said, _ := json.Marshal(map[string]any{"user": c.User, "env": c.Env, "cmd": c.Cmd, "entrypoint": c.Entrypoint, "stop": c.StopSignal, "volumes": c.Volumes, "health": c.Healthcheck.Test})
-		const want = `{"cmd":["serve"],"entrypoint":["/ubl"],"env":["UBL_DATA=/data","UBL_LISTEN=0.0.0.0:8080"],"health":["CMD","/ubl","health","--live"],"stop":"SIGTERM","user":"65532:65532","volumes":{"/data":{}}}`
+		said, _ := json.Marshal(map[string]any{"user": c.User, "env": c.Env, "cmd": c.Cmd, "entrypoint": c.Entrypoint, "stop": c.StopSignal, "volumes": c.Volumes, "labels": c.Labels, "health": c.Healthcheck.Test})
+		const want = `{"cmd":["serve"],"entrypoint":["/ubl"],"env":["UBL_DATA=/data","UBL_LISTEN=0.0.0.0:8080"],"health":["CMD","/ubl","health","--live"],"labels":{"io.modelcontextprotocol.server.name":"io.github.example/ubl","org.opencontainers.image.title":"UBL","org.opencontainers.image.version":"0.2.0"},"stop":"SIGTERM","user":"65532:65532","volumes":{"/data":{}}}`
 		if string(said) != want || config.Architecture != arch || !config.Created.Time.Equal(made.created) {
 			t.Errorf("the image for %s says\n%s\n%s %s; want\n%s", arch, said, config.Architecture, config.Created, want)
 		}

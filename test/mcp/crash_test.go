@@ -52,8 +52,9 @@ func TestTypeScriptClientsSurviveACrash(t *testing.T) {
 func TestMCPRemote(t *testing.T) {
 	box := tools(t)
 	p := start(t, product)
+	t.Setenv("AGENT_AUTHORIZATION", "Bearer "+p.token)
 	d := box.dialog(t, box.module("mcp-remote", "dist", "proxy.js"), p.url(),
-		"--allow-http", "--transport", "http-only", "--header", "Authorization: Bearer "+p.token)
+		"--allow-http", "--transport", "http-only", "--header", "Authorization:${AGENT_AUTHORIZATION}") // as README says
 	ask := func(message, want string) {
 		t.Helper()
 		d.say(t, message)
