@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,6 +50,32 @@ func TestManifestsAgree(t *testing.T) {
 	read(t, "../"+market.Plugins[0].Source+"/.claude-plugin/plugin.json", &plugin)
 	if plugin.Version != version || plugin.Name != market.Plugins[0].Name {
 		t.Errorf("the plugin is %s %s, and the marketplace has %v", plugin.Name, plugin.Version, market.Plugins)
+	}
+}
+
+// TestBuildsAreStamped: what a build for others is told of itself reaches the program. The linker
+// says nothing of a variable that isn't there.
+func TestBuildsAreStamped(t *testing.T) {
+	source, err := os.ReadFile("../cmd/ubl/version.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared []string
+	for _, line := range regexp.MustCompile(`(?m)^var (.+) string$`).FindAllSubmatch(source, -1) {
+		declared = append(declared, strings.Split(string(line[1]), ", ")...)
+	}
+	for _, file := range []string{"../deploy/Dockerfile", "../deploy/release/goreleaser.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		for _, x := range regexp.MustCompile(`-X main\.(\w+)=`).FindAllSubmatch(text, -1) {
+			told = append(told, string(x[1]))
+		}
+		if !slices.Equal(told, declared) {
+			t.Errorf("%s stamps %v, and the program has %v", file, told, declared)
+		}
 	}
 }
 
