@@ -1,9 +1,6 @@
 package check
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // pii is the table of what counts as personal data: a label and how it is found,
 // in the order of the labels.
@@ -31,22 +28,22 @@ func findPII(text string) []string {
 }
 
 var (
-	email = regexp.MustCompile(`[A-Za-z0-9._%+-]@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?:[^A-Za-z0-9]|$)`)
+	email = lazily(`[A-Za-z0-9._%+-]@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?:[^A-Za-z0-9]|$)`)
 	// phone is + and digits in any grouping, or the North American grouping.
-	phone = regexp.MustCompile(`(?:^|[^0-9A-Za-z])(?:\+[1-9](?:[ .()-]{0,2}[0-9]){7,14}|(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[-. ])[0-9]{3}[-. ][0-9]{4})(?:[^0-9A-Za-z]|$)`)
-	ssn   = regexp.MustCompile(`\b(?:00[1-9]|0[1-9][0-9]|[1-578][0-9]{2}|6[0-57-9][0-9]|66[0-57-9])-(?:0[1-9]|[1-9][0-9])-(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})\b`)
-	cpf   = regexp.MustCompile(`\b[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}\b`)
+	phone = lazily(`(?:^|[^0-9A-Za-z])(?:\+[1-9](?:[ .()-]{0,2}[0-9]){7,14}|(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[-. ])[0-9]{3}[-. ][0-9]{4})(?:[^0-9A-Za-z]|$)`)
+	ssn   = lazily(`\b(?:00[1-9]|0[1-9][0-9]|[1-578][0-9]{2}|6[0-57-9][0-9]|66[0-57-9])-(?:0[1-9]|[1-9][0-9])-(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})\b`)
+	cpf   = lazily(`\b[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}\b`)
 )
 
-func hasEmail(text string) bool { return strings.Contains(text, "@") && email.MatchString(text) }
+func hasEmail(text string) bool { return strings.Contains(text, "@") && email().MatchString(text) }
 
-func hasPhone(text string) bool { return phone.MatchString(text) }
+func hasPhone(text string) bool { return phone().MatchString(text) }
 
-func hasSSN(text string) bool { return ssn.MatchString(text) }
+func hasSSN(text string) bool { return ssn().MatchString(text) }
 
 func hasCPF(text string) bool {
 	for rest := text; ; {
-		at := cpf.FindStringIndex(rest)
+		at := cpf().FindStringIndex(rest)
 		if at == nil {
 			return false
 		}

@@ -53,9 +53,6 @@ func pack(plain []byte) string {
 	return out.String()
 }
 
-// Prepare makes the document now, so that no request waits for that.
-func (d *Document) Prepare() { d.forms() }
-
 // ServeHTTP answers GET and HEAD with the document, or with 304 where the client has it. Each form
 // has a tag of its own.
 func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -46,12 +46,6 @@ func load(all fs.FS) (files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("couldn't read the app: %w", err)
 	}
-	// No start waits for that, and hardly a request.
-	go func() {
-		for _, f := range out {
-			f.Prepare()
-		}
-	}()
 	return out, nil
 }
 
