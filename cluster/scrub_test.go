@@ -58,15 +58,21 @@ func flipText(t *testing.T, f *os.File, text string) (found bool) {
 // putRecord writes a record through a partition's leader.
 func putRecord(t *testing.T, w *world, g ubl.Group, key, value string) {
 	t.Helper()
-	poll.Until(t, "the record is written", func() bool { // the leader may change meanwhile
+	write(t, w, g, ubl.Batch{Records: []ubl.Record{{Key: []byte(key), Value: []byte(value)}}})
+}
+
+// write writes a batch through a partition's leader.
+func write(t *testing.T, w *world, g ubl.Group, b ubl.Batch) {
+	t.Helper()
+	poll.Until(t, "the batch is written", func() bool { // the leader may change meanwhile
 		e := w.led(w.running()[0].engine.Partition(g)).engine
 		lease, head, err := e.Begin(t.Context(), g)
 		if err != nil {
 			return false
 		}
 		settled := make(chan error, 1)
-		e.Submit(&ubl.Batch{Group: g, Lease: lease, Head: head, Next: head,
-			Records: []ubl.Record{{Key: []byte(key), Value: []byte(value)}}}, func(err error) { settled <- err })
+		b.Group, b.Lease, b.Head, b.Next = g, lease, head, head
+		e.Submit(&b, func(err error) { settled <- err })
 		return <-settled == nil
 	})
 }
@@ -152,14 +158,16 @@ func forge(t *testing.T, f *os.File, text, other string) (found bool) {
 func TestAForgedReplicaIsNamed(t *testing.T) {
 	w := newWorld(t, 3, func(o *Options) {
 		steady(o)
-		o.Storage.Numbers = []ubl.Numbers{{Space: 'm', Named: true, FromOne: true, Fixed: true}}
+		o.Storage.Numbers = []ubl.Numbers{{Space: 'm', Counter: "c", Named: true, FromOne: true, Fixed: true}}
 	})
 	g := ubl.Group{Tenant: "t:acme.com", Shard: "0"}
 	p := w.nodes[0].engine.Partition(g)
 	const records = 200 // three whole ranges of 64
-	for i := 1; i <= records; i++ {
-		putRecord(t, w, g, "mr:one\x00"+string(binary.BigEndian.AppendUint64(nil, uint64(i))), fmt.Sprintf("what was written at %03d", i))
+	run := ubl.Batch{Counters: []ubl.Counter{{Key: []byte("cr:one"), From: 0, To: records}}}
+	for i := range uint64(records) {
+		run.Records = append(run.Records, ubl.Record{Key: binary.BigEndian.AppendUint64([]byte("mr:one\x00"), i+1), Value: fmt.Appendf(nil, "what was written at %03d", i+1)})
 	}
+	write(t, w, g, run)
 	scrub := func() {
 		for _, n := range w.nodes {
 			n.engine.ScrubOnce(t.Context())
