@@ -27,6 +27,7 @@ var outside = map[string][]string{
 	"ubl/blobs/bucket": {"github.com/minio/minio-go/v7"},
 	"ubl/recur":        {"github.com/teambition/rrule-go"},
 	"ubl/migrate":      {"github.com/kyokomi/emoji/v2"},
+	"ubl/mail":         {"github.com/wneessen/go-mail"},
 	"ubl/push":         {"github.com/SherClockHolmes/webpush-go"},
 	"ubl/webhook":      {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"ubl/media": {"github.com/gabriel-vasile/mimetype", "golang.org/x/image/draw", "golang.org/x/image/webp", "github.com/maypok86/otter/v2",
@@ -45,6 +46,7 @@ var outside = map[string][]string{
 	"ubl/transport/public":     {"github.com/maypok86/otter/v2", "golang.org/x/sync/semaphore", "golang.org/x/sync/singleflight"},
 	"ubl/transport/sse":        {"github.com/go-chi/chi/v5", "golang.org/x/sync/semaphore"},
 	"ubl/transport/oauth":      {"github.com/go-chi/chi/v5"},
+	"ubl/transport/unsubscribe": {"github.com/go-chi/chi/v5"},
 	"ubl/portal/stdio":         {"golang.org/x/sys/unix"},
 	"ubl/portal/openapi":       {"github.com/getkin/kin-openapi/openapi3", "go.yaml.in/yaml/v4"},
 }
