@@ -28,6 +28,10 @@ func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method,
 	if err := c.bound(p); err != nil {
 		t.Fatal(err)
 	}
+	var err error
+	if p.mail, err = c.mailFlags.options(p); err != nil {
+		t.Fatal(err)
+	}
 	n := opened(t, p, c.Data)
 	if err := n.bootstrap(t.Context()); err != nil {
 		t.Fatal(err)

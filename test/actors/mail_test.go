@@ -153,6 +153,7 @@ func TestWhomNoMailIsFor(t *testing.T) {
 	}
 
 	w.level(ubl.MailAlways)
+	w.mails(1, 0)
 	w.mention("goodbye", 4)
 	harness.Must[*ubl.Member](w.House, p.tenant, ubl.RemoveTenantMember{Request: w.Request(w.ana), UserID: w.bob.UserID})
 	w.mails(0, 24*time.Hour)
@@ -215,27 +216,29 @@ func TestDailyMail(t *testing.T) {
 // tried again when its owner says so.
 func TestRefusedAddress(t *testing.T) {
 	w := openMailed(t)
-	code := 450
-	w.server.Refuse(func(step mailserver.Step, _ string) int {
-		if step == mailserver.To {
-			return code
-		}
-		return 0
-	})
+	refuse := func(code int) {
+		w.server.Refuse(func(step mailserver.Step, _ string) int {
+			if step == mailserver.To {
+				return code
+			}
+			return 0
+		})
+	}
+	refuse(450)
 	w.mention("one", 1)
 	w.mails(0, 15*time.Minute)
 	poll.Until(t, "the attempt has failed", func() bool { return w.OutboxStats().Waiting == 1 })
-	code = 0
+	refuse(0)
 	w.mails(1, time.Minute)
 
-	code = 550
+	refuse(550)
 	w.mention("two", 2)
 	w.mails(0, time.Hour)
 	m := w.person(w.bob).Mail
 	if m == nil || m.Failed == nil || m.Failed.Address != w.bob.Email || !strings.Contains(m.Failed.Message, "550") {
 		t.Fatalf("bob's mail is %+v", m)
 	}
-	code = 0
+	refuse(0)
 	w.mention("three", 3)
 	w.mails(0, 48*time.Hour)
 	w.level(ubl.MailMentions)

@@ -46,8 +46,10 @@ const (
 
 // Server is one that runs until the end of its test.
 type Server struct {
-	Addr  string
-	Roots *x509.CertPool
+	Addr string
+	// Certificate is the server's, which Roots know.
+	Certificate *x509.Certificate
+	Roots       *x509.CertPool
 
 	o       Options
 	release chan struct{}
@@ -64,7 +66,7 @@ func New(t testing.TB, o Options) *Server {
 	t.Helper()
 	known := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate, which is of 127.0.0.1
 	defer known.Close()
-	s := &Server{o: o, release: make(chan struct{}), Roots: known.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
+	s := &Server{o: o, release: make(chan struct{}), Certificate: known.Certificate(), Roots: known.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
 	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{s: s, c: c}, nil }))
 	server.ErrorLog = log.New(io.Discard, "", 0)
 	server.MaxMessageBytes = 1 << 20
