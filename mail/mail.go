@@ -212,7 +212,7 @@ func (s *Service) compose(m ubl.Mail) (*gomail.Msg, error) {
 	}
 	_, domain, _ := strings.Cut(s.o.From, "@")
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	if err := errors.Join(msg.FromFormat("UBL", s.o.From), msg.EnvelopeFrom(s.o.From)); err != nil {
+	if err := msg.FromFormat("UBL", s.o.From); err != nil {
 		return nil, fmt.Errorf("couldn't name the sender of a mail: %w", err)
 	}
 	if a, err := netmail.ParseAddress(m.To); err != nil || a.Address != m.To || msg.To(m.To) != nil {

@@ -79,24 +79,42 @@ func TestDoctorGoesToTheMailServer(t *testing.T) {
 // needs no sign-in, and ends the mails of that person alone.
 func TestMailsEndByALink(t *testing.T) {
 	at := mailserver.New(t, mailserver.Options{Plain: true})
-	var links mail.Links
-	ask := limitedNode(t, func(c *serveCmd) {
+	n, ask := askedNode(t, func(c *serveCmd) {
 		c.mailFlags = mailFlags{MailServer: at.Addr, MailTLS: mail.None, MailFrom: "ubl@example.com"}
-	}, func(*serveCmd) {})
-	level := func(who string) (p ubl.Person) {
+	})
+	person := func(who string) (p ubl.Person) {
 		w := ask(who, "GET", "/api/me/notifications", "")
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusOK {
 			t.Fatalf("%s: %d %s", who, w.Code, w.Body)
 		}
 		return p
 	}
-	_ = links
-	for _, who := range []string{"ana@acme.com", "bob@acme.com"} {
+	const ana, bob = "ana@acme.com", "bob@acme.com"
+	for _, who := range []string{ana, bob} {
 		if w := ask(who, "PATCH", "/api/me/notifications", `{"mail":"always"}`); w.Code != http.StatusOK {
 			t.Fatalf("%s: %d %s", who, w.Code, w.Body)
 		}
 	}
-	if p := level("bob@acme.com"); p.Mail == nil || p.Mail.Address != "bob@acme.com" {
+	p := person(bob)
+	if p.Mail == nil || p.Mail.Address != bob {
 		t.Errorf("bob is mailed at %+v", p.Mail)
+	}
+	var me struct {
+		TenantID ubl.TenantID `json:"tenant_id"`
+	}
+	works(t, json.Unmarshal(ask(bob, "GET", "/api/whoami", "").Body.Bytes(), &me))
+	link, err := n.links.To(ubl.PersonName(me.TenantID, p.UserID), "en")
+	works(t, err)
+	if w := ask("stranger@example.net", "GET", link, ""); w.Code != http.StatusOK || person(bob).Preferences.Mail != ubl.MailAlways {
+		t.Errorf("a look at the page is answered %d", w.Code)
+	}
+	if w := ask("stranger@example.net", "POST", link, "List-Unsubscribe=One-Click"); w.Code != http.StatusOK || person(bob).Preferences.Mail != ubl.MailOff {
+		t.Errorf("a click is answered %d %s", w.Code, w.Body)
+	}
+	if got := person(ana).Preferences.Mail; got != ubl.MailAlways {
+		t.Errorf("ana's mails are %q", got)
+	}
+	if w := ask("stranger@example.net", "POST", mail.StopPath+"x.y", ""); w.Code != http.StatusNotFound {
+		t.Errorf("a link of nobody's is answered %d", w.Code)
 	}
 }
