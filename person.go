@@ -334,11 +334,11 @@ func (StopMail) Cost() int { return 4 * writeCost }
 type Mailer interface {
 	// Mail hands one over. Forbidden says that the server refuses it for good; unavailable and
 	// overloaded that it may be tried again: then nobody knows whether the server has it.
-	Mail(ctx context.Context, m Mail) error
+	Mail(ctx context.Context, m UnreadMail) error
 }
 
-// Mail tells somebody what they haven't read. Names and texts are as people wrote them.
-type Mail struct {
+// UnreadMail tells somebody what they haven't read. Names and texts are as people wrote them.
+type UnreadMail struct {
 	// ID is the same at every attempt, and no other mail's.
 	ID string
 	To string
@@ -347,24 +347,24 @@ type Mail struct {
 	Language string
 	// Due is when it should have left.
 	Due   Time
-	Rooms []MailRoom
+	Rooms []UnreadRoom
 	// More is how many other rooms have something unread.
 	More int
 }
 
-// MailRoom is a room with something unread.
-type MailRoom struct {
+// UnreadRoom is a room with something unread.
+type UnreadRoom struct {
 	RoomID RoomID
 	Name   string
 	Count  int64
 	// Authors are who wrote the newest messages, each once. Lines are how these begin, oldest
 	// first, for a person who wants to see it.
 	Authors []string
-	Lines   []MailLine
+	Lines   []UnreadLine
 }
 
-// MailLine is how a message begins.
-type MailLine struct{ Author, Text string }
+// UnreadLine is how a message begins.
+type UnreadLine struct{ Author, Text string }
 
 // Pusher reaches browsers by their push services. Safe for concurrent use.
 type Pusher interface {

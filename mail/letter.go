@@ -37,10 +37,10 @@ type room struct {
 	At      string
 	Count   int64
 	Authors []string
-	Lines   []ubl.MailLine
+	Lines   []ubl.UnreadLine
 }
 
-func newLetter(m ubl.Mail, at, stop string) *letter {
+func newLetter(m ubl.UnreadMail, at, stop string) *letter {
 	language, words := speaking(m.Language)
 	l := &letter{
 		words: words, Language: language, Tenant: harmless(strings.TrimPrefix(string(m.Of.Group().Tenant), "t:"), maxName),
@@ -56,7 +56,7 @@ func newLetter(m ubl.Mail, at, stop string) *letter {
 			one.Authors = append(one.Authors, words.Others)
 		}
 		for _, line := range r.Lines[max(0, len(r.Lines)-maxLines):] {
-			one.Lines = append(one.Lines, ubl.MailLine{Author: harmless(line.Author, maxName), Text: plain(line.Text, maxText)})
+			one.Lines = append(one.Lines, ubl.UnreadLine{Author: harmless(line.Author, maxName), Text: plain(line.Text, maxText)})
 		}
 		l.Rooms = append(l.Rooms, one)
 	}

@@ -119,7 +119,7 @@ func (s *Service) Stats() Stats {
 }
 
 // Mail implements [ubl.Mailer].
-func (s *Service) Mail(ctx context.Context, m ubl.Mail) error {
+func (s *Service) Mail(ctx context.Context, m ubl.UnreadMail) error {
 	select {
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
@@ -141,7 +141,7 @@ func (s *Service) Mail(ctx context.Context, m ubl.Mail) error {
 	return err
 }
 
-func (s *Service) mail(ctx context.Context, m ubl.Mail) error {
+func (s *Service) mail(ctx context.Context, m ubl.UnreadMail) error {
 	msg, err := s.compose(m)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func (s *Service) dial(whole context.Context) gomail.DialContextFunc {
 }
 
 // compose writes a mail. Nothing of it that people wrote is in a header, but for the address.
-func (s *Service) compose(m ubl.Mail) (*gomail.Msg, error) {
+func (s *Service) compose(m ubl.UnreadMail) (*gomail.Msg, error) {
 	link, err := s.o.Links.To(m.Of, m.Language)
 	if err != nil {
 		return nil, err

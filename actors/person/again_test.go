@@ -35,7 +35,7 @@ func TestAnsweredAgain(t *testing.T) {
 	again.Ask(at, ubl.SetPreferences{Request: h.Request(ana), Patch: ubl.PreferencesPatch{
 		Sections: &sections, Keywords: &keywords, Preview: &none,
 		Quiet: &ubl.QuietHours{From: "22:00", To: "07:00", Zone: "Europe/Berlin", Days: []string{"mon"}},
-		Mail: new(ubl.MailAlways), MailText: new(true), Language: new("de"),
+		Mail:  new(ubl.MailAlways), MailText: new(true), Language: new("de"),
 	}})
 	yes, level := true, ubl.NotifyAll
 	got := again.Ask(at, ubl.SetRoomPreference{Request: h.Request(ana), RoomID: "r:general", Patch: ubl.RoomPreferencePatch{

@@ -19,7 +19,7 @@ func (x *Person) sendMail(ctx context.Context, a actors.Attempt, due ubl.Time) (
 	if err != nil {
 		return nil, err
 	}
-	done, err := x.deliver(ctx, l, ubl.Mail{ID: a.IdempotencyKey, Of: x.Name, Language: l.preferences.Language, Due: due})
+	done, err := x.deliver(ctx, l, ubl.UnreadMail{ID: a.IdempotencyKey, Of: x.Name, Language: l.preferences.Language, Due: due})
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (x *Person) sendMail(ctx context.Context, a actors.Attempt, due ubl.Time) (
 }
 
 // deliver hands a mail to the server, where there is anything to tell and an address to tell it to.
-func (x *Person) deliver(ctx context.Context, l letter, m ubl.Mail) (done posting, err error) {
+func (x *Person) deliver(ctx context.Context, l letter, m ubl.UnreadMail) (done posting, err error) {
 	if l.quiet > 0 {
 		return posting{After: l.quiet}, nil
 	}
@@ -75,7 +75,7 @@ func (x *Person) address(ctx context.Context, who ubl.Identity) (string, error) 
 }
 
 // waited adds the rooms in which something waits.
-func (x *Person) waited(ctx context.Context, l letter, m *ubl.Mail) error {
+func (x *Person) waited(ctx context.Context, l letter, m *ubl.UnreadMail) error {
 	for _, w := range l.rooms {
 		if len(m.Rooms) == maxMailRooms {
 			m.More++
@@ -108,13 +108,13 @@ func (x *Person) waited(ctx context.Context, l letter, m *ubl.Mail) error {
 		if len(list) == 0 { // taken back, or no longer theirs to see
 			continue
 		}
-		x.add(ctx, l, m, ubl.MailRoom{RoomID: w.RoomID, Count: w.Count}, list)
+		x.add(ctx, l, m, ubl.UnreadRoom{RoomID: w.RoomID, Count: w.Count}, list)
 	}
 	return nil
 }
 
 // unread adds the rooms in which anything is unread, but for those that are to be silent.
-func (x *Person) unread(ctx context.Context, l letter, m *ubl.Mail) error {
+func (x *Person) unread(ctx context.Context, l letter, m *ubl.UnreadMail) error {
 	rooms, err := ubl.Ask[[]ubl.RoomEntry](ctx, x.Ask, ubl.TenantName(l.who.TenantID), ubl.ListRooms{Who: l.who})
 	if code := ubl.CodeOf(err); code == ubl.CodeNotAMember || code == ubl.CodeForbidden {
 		return nil
@@ -144,13 +144,13 @@ func (x *Person) unread(ctx context.Context, l letter, m *ubl.Mail) error {
 				list = append(list, &e)
 			}
 		}
-		x.add(ctx, l, m, ubl.MailRoom{RoomID: r.RoomID, Count: r.Read.Unread}, list)
+		x.add(ctx, l, m, ubl.UnreadRoom{RoomID: r.RoomID, Count: r.Read.Unread}, list)
 	}
 	return nil
 }
 
 // add adds a room with its newest messages.
-func (x *Person) add(ctx context.Context, l letter, m *ubl.Mail, r ubl.MailRoom, list []*ubl.Entry) {
+func (x *Person) add(ctx context.Context, l letter, m *ubl.UnreadMail, r ubl.UnreadRoom, list []*ubl.Entry) {
 	r.Name = x.roomName(ctx, l.who, ubl.RoomName(l.who.TenantID, r.RoomID))
 	for _, e := range list {
 		author := x.called(ctx, l.who, e.AuthorID)
@@ -158,7 +158,7 @@ func (x *Person) add(ctx context.Context, l letter, m *ubl.Mail, r ubl.MailRoom,
 			r.Authors = append(r.Authors, author)
 		}
 		if text := textOf(e); l.preferences.MailText && text != "" {
-			r.Lines = append(r.Lines, ubl.MailLine{Author: author, Text: text})
+			r.Lines = append(r.Lines, ubl.UnreadLine{Author: author, Text: text})
 		}
 	}
 	m.Rooms = append(m.Rooms, r)

@@ -29,7 +29,7 @@ func (f *flaky) Push(context.Context, ubl.Name, string, []byte, ubl.Subscription
 // mailer is a mail server that takes mails, refuses them, or is down, as a history draws.
 type mailer struct{ code ubl.Code }
 
-func (m *mailer) Mail(context.Context, ubl.Mail) error {
+func (m *mailer) Mail(context.Context, ubl.UnreadMail) error {
 	if m.code == "" {
 		return nil
 	}

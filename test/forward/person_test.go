@@ -19,7 +19,7 @@ func (anyBrowser) Push(context.Context, ubl.Name, string, []byte, ubl.Subscripti
 // anyMailer stands for a mail server.
 type anyMailer struct{}
 
-func (anyMailer) Mail(context.Context, ubl.Mail) error { return nil }
+func (anyMailer) Mail(context.Context, ubl.UnreadMail) error { return nil }
 
 // person asks for what is somebody's own.
 func (w *world) person() {
