@@ -3,6 +3,8 @@ package person
 import (
 	"encoding/json"
 	"testing"
+
+	"ubl"
 )
 
 // TestStoredForm: events and snapshots are stored byte for byte as all versions of the program
@@ -36,5 +38,23 @@ func TestStoredForm(t *testing.T) {
 	s, err := snapshots().Decode([]byte(snapshot))
 	if got := string(s.encode()); err != nil || got != snapshot {
 		t.Errorf("a snapshot is stored\n%s, before\n%s, %v", got, snapshot, err)
+	}
+}
+
+// TestWhatWaitedBeforeIsMailed: what an earlier version has stored as waiting says neither since when,
+// nor which messages. Once its person is mailed, a mail is due of it.
+func TestWhatWaitedBeforeIsMailed(t *testing.T) {
+	s, err := snapshots().Decode([]byte(`{"Tenant":"t:a","User":"u:ana","Preferences":{},"Key":null,"Devices":null,"Reminders":null,` +
+		`"Waiting":[{"room_id":"r:a","count":2,"first_seq":1,"last_seq":4}],"Open":null}`))
+	if err != nil || s.mailDue() != 0 {
+		t.Fatalf("who hasn't chosen mails has one due at %s, %v", s.mailDue(), err)
+	}
+	s.Preferences.Mail = ubl.MailMentions
+	now := ubl.Time(1 << 42)
+	if due := s.mailDue(); due == 0 || due > now {
+		t.Errorf("a mail is due at %s", due)
+	}
+	if l := s.letter(now); len(l.rooms) != 1 || l.rooms[0].LastSeq != 4 {
+		t.Errorf("a mail is to tell of %+v", l.rooms)
 	}
 }
