@@ -91,6 +91,35 @@ type QuietHours struct {
 	Days []string `json:"days,omitempty"`
 }
 
+// MailLevel is which unread messages a person is told of by mail.
+type MailLevel string
+
+// Levels of mails.
+const (
+	MailOff MailLevel = "off"
+	// MailMentions is of what is for them (see [News]), while no device of theirs is reached.
+	MailMentions MailLevel = "mentions"
+	// MailAlways is that with devices, too.
+	MailAlways MailLevel = "always"
+	// MailDaily is of everything unread, once a day.
+	MailDaily MailLevel = "daily"
+)
+
+// Languages are those that mails are written in.
+var Languages = []string{"en", "de", "es", "ar"}
+
+// Mails is what mails tell of. Nobody is mailed who hasn't chosen it, or whose app hasn't told
+// their language: who has never been here since there are mails expects none.
+func (p *Preferences) Mails() MailLevel {
+	switch {
+	case p.Mail != "":
+		return p.Mail
+	case p.Language != "":
+		return MailMentions
+	}
+	return MailOff
+}
+
 // PreviewNone has notifications tell nothing but that there is something.
 const PreviewNone = "none"
 
@@ -104,6 +133,12 @@ type Preferences struct {
 	DisturbAt Time `json:"disturb_at,omitzero"`
 	// Preview is [PreviewNone] or "", which shows who wrote where, and how it begins.
 	Preview string `json:"preview,omitempty"`
+	// Mail is what mails tell of; "" is where nobody has chosen: see [Preferences.Mails].
+	Mail MailLevel `json:"mail,omitempty"`
+	// MailText has mails tell how each message begins.
+	MailText bool `json:"mail_text,omitempty"`
+	// Language is that of mails, one of [Languages]; "" is one that nobody has told.
+	Language string `json:"language,omitempty"`
 	// Salt opens the commitment of the act that set them. Only its answer has it.
 	Salt Salt `json:"salt,omitzero"`
 }
@@ -119,8 +154,11 @@ type PreferencesPatch struct {
 	Keywords *WordList   `json:"keywords,omitempty"`
 	Quiet    *QuietHours `json:"quiet,omitempty"` // without From there are none
 	// DoNotDisturbSeconds begins now; 0 ends it.
-	DoNotDisturbSeconds *int64  `json:"do_not_disturb_s,omitempty"`
-	Preview             *string `json:"preview,omitempty"`
+	DoNotDisturbSeconds *int64     `json:"do_not_disturb_s,omitempty"`
+	Preview             *string    `json:"preview,omitempty"`
+	Mail                *MailLevel `json:"mail,omitempty"`
+	MailText            *bool      `json:"mail_text,omitempty"`
+	Language            *string    `json:"language,omitempty"`
 }
 
 // Subscription is where a browser is reached, as its push service said: RFC 8030 and 8291.
@@ -173,6 +211,24 @@ type Person struct {
 	Waiting     []Waiting   `json:"waiting"`
 	// QuietUntil is when a time of quiet ends that holds things back now, 0 for none.
 	QuietUntil Time `json:"quiet_until,omitzero"`
+	// Mail is how mails reach them; nil where the server sends none.
+	Mail *PersonMail `json:"mail,omitempty"`
+}
+
+// PersonMail is how mails reach a person.
+type PersonMail struct {
+	// Address is the one that they have proven, "" while there is none: no mail goes out then.
+	Address string `json:"address,omitempty"`
+	// Failed is why the newest mail couldn't be delivered, until their address is another one or
+	// they choose again what mails tell of.
+	Failed *MailFailure `json:"failed,omitempty"`
+}
+
+// MailFailure is an address that a mail server has refused for good.
+type MailFailure struct {
+	Address string `json:"address"`
+	Message string `json:"message"`
+	At      Time   `json:"at"`
 }
 
 // PushKey is the public half of a person's key, by which push services know who sends.
@@ -236,6 +292,9 @@ type (
 		RoomID RoomID
 		Seq    int64
 	}
+	// StopMail ends mails, by the link that each has. The platform only, which has checked it.
+	// Answers nil.
+	StopMail struct{ Request }
 )
 
 // Cost is 0: it reads.
@@ -267,6 +326,45 @@ func (Notify) Cost() int { return 2 * writeCost }
 
 // Cost is 0: nearly every one only looks.
 func (SeenRoom) Cost() int { return 0 }
+
+// Cost is one act with all preferences.
+func (StopMail) Cost() int { return 4 * writeCost }
+
+// Mailer hands mails to a mail server. Safe for concurrent use.
+type Mailer interface {
+	// Mail hands one over. Forbidden says that the server refuses it for good; unavailable and
+	// overloaded that it may be tried again: then nobody knows whether the server has it.
+	Mail(ctx context.Context, m UnreadMail) error
+}
+
+// UnreadMail tells somebody what they haven't read. Names and texts are as people wrote them.
+type UnreadMail struct {
+	// ID is the same at every attempt, and no other mail's.
+	ID string
+	To string
+	// Of is whose Person it is about.
+	Of       Name
+	Language string
+	// Due is when it should have left.
+	Due   Time
+	Rooms []UnreadRoom
+	// More is how many other rooms have something unread.
+	More int
+}
+
+// UnreadRoom is a room with something unread.
+type UnreadRoom struct {
+	RoomID RoomID
+	Name   string
+	Count  int64
+	// Authors are who wrote the newest messages, each once. Lines are how these begin, oldest
+	// first, for a person who wants to see it.
+	Authors []string
+	Lines   []UnreadLine
+}
+
+// UnreadLine is how a message begins.
+type UnreadLine struct{ Author, Text string }
 
 // Pusher reaches browsers by their push services. Safe for concurrent use.
 type Pusher interface {
@@ -398,6 +496,27 @@ func (p Preferences) Apply(patch PreferencesPatch, now Time) (Preferences, error
 			return p, wrong("preview", "is none, or empty for who wrote where, and how it begins")
 		}
 		p.Preview = *s
+	}
+	return p.applyMail(patch)
+}
+
+func (p Preferences) applyMail(patch PreferencesPatch) (Preferences, error) {
+	if m := patch.Mail; m != nil {
+		switch *m {
+		case "", MailOff, MailMentions, MailAlways, MailDaily:
+			p.Mail = *m
+		default:
+			return p, wrong("mail", "is off, mentions, always, daily, or empty for what is usual")
+		}
+	}
+	if patch.MailText != nil {
+		p.MailText = *patch.MailText
+	}
+	if l := patch.Language; l != nil {
+		if *l != "" && !slices.Contains(Languages, *l) {
+			return p, wrong("language", "is one of "+strings.Join(Languages, ", ")+", or empty")
+		}
+		p.Language = *l
 	}
 	return p, nil
 }

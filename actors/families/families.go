@@ -16,7 +16,7 @@ import (
 )
 
 // World is what families are opened over. Members may make containers of the kinds, and the
-// quota bounds what tenants make. Push reaches browsers; nil reaches none. Servers asks tools' servers; nil asks none. The zero world does for what families list of themselves:
+// quota bounds what tenants make. Push reaches browsers, Mail people by mail; nil reaches none. Servers asks tools' servers; nil asks none. The zero world does for what families list of themselves:
 // nothing is read or opened then.
 type World struct {
 	Store  ubl.Store
@@ -24,6 +24,7 @@ type World struct {
 	Kinds  []ubl.Kind
 	Quota  ubl.Quota
 	Push   ubl.Pusher
+	Mail   ubl.Mailer
 	// Webhooks reaches the servers that webhooks tell; nil reaches none.
 	Webhooks webhooks.Sender
 
@@ -42,7 +43,7 @@ var All = List{
 	func(w World) actors.Family { return container.Family(w.Store, w.Search) },
 	func(w World) actors.Family { return container.Indexing(w.Store, w.Search) },
 	func(w World) actors.Family { return portal.Family(w.Store, w.Servers) },
-	func(w World) actors.Family { return person.Family(w.Store, w.Push) },
+	func(w World) actors.Family { return person.Family(w.Store, w.Push, w.Mail) },
 	func(w World) actors.Family { return room.Notifying(w.Store) },
 	func(w World) actors.Family { return webhooks.Family(w.Store, w.Webhooks) },
 }

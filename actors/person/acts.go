@@ -22,13 +22,13 @@ var acts = func() (list []offer.Act) {
 		"agreement_id": { "$ref": "ubl.common.v1#/$defs/agreement_id" }, ` + user + ` } }`)
 	for _, did := range []ubl.Did{
 		didPreferences, didRoom, didKey, didDeviceAdd, didDeviceRemove, didReminderAdd, didReminderRemove, didReminderRing, didNotify, didRelease, didSeen, didPush,
-		didScheduledAdd, didScheduledUpdate, didScheduledRemove, didScheduledSend,
+		didMail, didMailStop, didScheduledAdd, didScheduledUpdate, didScheduledRemove, didScheduledSend,
 	} {
 		effect := json.RawMessage(fmt.Sprintf(`{ "type": "object", "additionalProperties": false, "required": ["op", "user_id"], "properties": {
 			"op": { "const": %q }, %s } }`, did, user))
 		form := own
 		switch did {
-		case didScheduledSend, didKey, didDeviceRemove, didReminderRing, didNotify, didRelease, didSeen, didPush:
+		case didScheduledSend, didKey, didDeviceRemove, didReminderRing, didNotify, didRelease, didSeen, didPush, didMail, didMailStop:
 			form = follows
 		}
 		list = append(list, offer.Act{Did: did, This: form, Effect: effect, Pointers: pointers, Own: ofTheirOwn(did)})
@@ -40,7 +40,7 @@ var acts = func() (list []offer.Act) {
 // take away. What reaches a push service, or is kept to be done later, terms may leave out.
 func ofTheirOwn(did ubl.Did) bool {
 	switch did {
-	case didPreferences, didRoom, didSeen, didDeviceRemove, didReminderRemove, didScheduledRemove:
+	case didPreferences, didRoom, didSeen, didMailStop, didDeviceRemove, didReminderRemove, didScheduledRemove:
 		return true
 	}
 	return false

@@ -22,7 +22,7 @@ func (pusher) Push(context.Context, ubl.Name, string, []byte, ubl.Subscription, 
 // TestAnsweredAgain: each command of the family's table is answered from memory as a retry is,
 // while the person is in memory and after they were loaded.
 func TestAnsweredAgain(t *testing.T) {
-	h := harness.Open(t, harness.Options{Push: pusher{}})
+	h := harness.Open(t, harness.Options{Push: pusher{}, Mail: &mailer{}})
 	ana := harness.User("ana@example.com")
 	h.Enter(ana)
 	at := ubl.PersonName(ana.TenantID, ana.UserID)
@@ -35,6 +35,7 @@ func TestAnsweredAgain(t *testing.T) {
 	again.Ask(at, ubl.SetPreferences{Request: h.Request(ana), Patch: ubl.PreferencesPatch{
 		Sections: &sections, Keywords: &keywords, Preview: &none,
 		Quiet: &ubl.QuietHours{From: "22:00", To: "07:00", Zone: "Europe/Berlin", Days: []string{"mon"}},
+		Mail:  new(ubl.MailAlways), MailText: new(true), Language: new("de"),
 	}})
 	yes, level := true, ubl.NotifyAll
 	got := again.Ask(at, ubl.SetRoomPreference{Request: h.Request(ana), RoomID: "r:general", Patch: ubl.RoomPreferencePatch{
@@ -58,6 +59,7 @@ func TestAnsweredAgain(t *testing.T) {
 	again.Ask(at, ubl.Notify{Request: h.Request(ubl.Platform()), News: ubl.News{RoomID: "r:other", Seq: 3, MsgID: "m:3", Author: "u:bob", Mentioned: true}})
 	again.Ask(at, ubl.SeenRoom{Request: h.Request(ana), RoomID: "r:other", Seq: 3})
 	again.Ask(at, ubl.RemoveDevice{Request: h.Request(ana), DeviceID: device.DeviceID})
+	again.Ask(at, ubl.StopMail{Request: h.Request(ubl.Platform())})
 	again.End(person.Changing())
 	h.VerifyLedger(ana.TenantID)
 }
@@ -82,6 +84,8 @@ func TestSettingsAreRefused(t *testing.T) {
 		"sections":         {{Sections: words("\u200b")}},
 		"do_not_disturb_s": {{DoNotDisturbSeconds: &long}},
 		"preview":          {{Preview: &section}},
+		"mail":             {{Mail: new(ubl.MailLevel("hourly"))}},
+		"language":         {{Language: new("tlh")}},
 	} {
 		for _, patch := range patches {
 			_, err := h.Ask(t.Context(), at, ubl.SetPreferences{Request: h.Request(ana), Patch: patch})

@@ -25,6 +25,8 @@ const (
 	didRelease        ubl.Did = "person.release"
 	didSeen           ubl.Did = "person.seen"
 	didPush           ubl.Did = "person.push"
+	didMail           ubl.Did = "person.mail"
+	didMailStop       ubl.Did = "person.mail.stop"
 
 	didScheduledAdd    ubl.Did = "person.scheduled.add"
 	didScheduledUpdate ubl.Did = "person.scheduled.update"
@@ -35,6 +37,7 @@ const (
 // Alarms.
 const (
 	alarmHeld   = "held"
+	alarmMail   = "mail"
 	alarmRemind = "remind:" // and the reminder's id
 	alarmSend   = "send:"   // and the scheduled message's id
 )
@@ -74,7 +77,7 @@ func (s *State) decidePreferences(c ubl.SetPreferences, at actors.Moment) (*plan
 	if err != nil {
 		return nil, err
 	}
-	return s.preferring(didPreferences, now, event{}, now, at)
+	return s.preferring(didPreferences, now, event{Mail: s.mailAnew(c.Patch.Mail, at.Now)}, now, at)
 }
 
 func (s *State) decideRoom(c ubl.SetRoomPreference, at actors.Moment) (*plan, error) {
@@ -186,7 +189,7 @@ const (
 	closeFor = time.Hour
 )
 
-// job is what a push is to tell a device, or which scheduled message is to be sent. It holds no more than ids: what was said is read when it
+// job is what a push is to tell a device, which scheduled message is to be sent, or that a mail is. It holds no more than ids: what was said is read when it
 // is sent, so that nothing is told that was read, taken back or is no longer the person's to see.
 type job struct {
 	Form      int        `json:"v"`
@@ -196,9 +199,14 @@ type job struct {
 	Seq       int64      `json:"seq,omitempty"`
 	Reminder  string     `json:"reminder_id,omitempty"`
 	Scheduled string     `json:"scheduled_id,omitempty"`
+	Due       ubl.Time   `json:"due,omitzero"` // of a mail
 }
 
-const jobVersion = 1
+// A mail is of a later version than the rest: a program that knows none tries it later.
+const (
+	jobVersion  = 1
+	mailVersion = 2
+)
 
 // What a push tells, or is in its place.
 const (
@@ -206,6 +214,7 @@ const (
 	tellClose    = "close"
 	tellReminder = "reminder"
 	tellSend     = "send"
+	tellMail     = "mail"
 )
 
 func (j job) key() string {
@@ -240,6 +249,9 @@ func (s *State) pushing(j job, at actors.Moment) (*plan, error) {
 // intending is the plan of something that the outbox does, for so long at the most.
 func (s *State) intending(did ubl.Did, j job, last time.Duration, at actors.Moment) (*plan, error) {
 	j.Form = jobVersion
+	if j.What == tellMail {
+		j.Form = mailVersion
+	}
 	content, err := json.Marshal(j)
 	if err != nil {
 		return nil, fmt.Errorf("couldn't encode what is to be done: %w", err)

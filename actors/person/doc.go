@@ -8,7 +8,7 @@
 // without an event it is empty. Stored, in the tenant's group, numbers as 8 bytes big-endian:
 //
 //	Y person 0 n    event n (JSON)
-//	Z user          what the person wants, while a device of theirs is reached ([reading.Listener])
+//	Z user          what the person wants, while a device of theirs is reached, or mails tell of news ([reading.Listener])
 //	J user 0 room   something waits in the room for the person ([reading.WaitsKey])
 //	e person        counter of events
 //	i 4 person      snapshot of the State ([actors.Snapshots])
@@ -42,6 +42,14 @@
 //	                       take it as theirs, under the key of the intent
 //	person.scheduled.send  the effect: the next time of its rule, nothing more, or why it wasn't sent
 //
+// # The way of a mail
+//
+//	person.notify   something waits; the alarm "mail" is where mailDue says, which follows from the state
+//	wake            person.mail is intended, unless one is under way
+//	sendMail        reads what is still unread, as the person, and hands it to the mail server under
+//	                the key of the intent (letter.go)
+//	person.mail     the effect: rooms that were told of, or an address that was refused
+//
 // Reading leaves no receipt, so the ledger doesn't tell of it. The Room looks at J when somebody
 // marks it read, and asks the Person where something waits ([ubl.SeenRoom]): person.seen, and a
 // push that closes the notification on each device that shows one.
@@ -54,6 +62,8 @@
 //   - A push service that is slow or gone keeps a place of the outbox for 10 s at most, and one
 //     service may have few of a node's places (package push). What fails is tried again for a day.
 //   - Where a service says that a subscription has ended, the device is removed, with a receipt.
+//   - A mail whose answer was lost goes out again under its Message-ID. What may pass is tried for a
+//     day, an address that was refused once a day while something new waits.
 //   - A message that the Room has taken and the Person doesn't know of is sent again under its key,
 //     and the Room answers with the first. What the Tenant or the Room refuses stays in the list,
 //     with the reason; what may pass is tried for a day.

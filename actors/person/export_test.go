@@ -14,12 +14,12 @@ func SnapshotFields() (state, stored reflect.Type) {
 }
 
 // Changing is how many commands change something.
-func Changing() int { return len(kind().Rules) }
+func Changing() int { return len(kind(true).Rules) }
 
-// Opening opens persons who are reached by a pusher.
-func Opening(push ubl.Pusher) func(context.Context, ubl.Reader, actors.Env) (*Person, error) {
+// Opening opens persons who are reached by a pusher and a mailer.
+func Opening(push ubl.Pusher, mail ubl.Mailer) func(context.Context, ubl.Reader, actors.Env) (*Person, error) {
 	return func(ctx context.Context, read ubl.Reader, env actors.Env) (*Person, error) {
-		return load(ctx, kind(), read, push, env)
+		return load(ctx, kind(mail != nil), read, push, mail, env)
 	}
 }
 

@@ -24,6 +24,10 @@ func (s *State) decideNotify(c ubl.Notify, at actors.Moment) (*plan, error) {
 		w = *was
 	}
 	until := s.Preferences.Decide(c.News, at.Now).Until
+	if w.LastSeq <= w.Told { // all that came before has been told of
+		w.Since = at.Now
+	}
+	w.Newest = append(slices.Clone(w.Newest[max(0, len(w.Newest)-maxNewest+1):]), c.News.Seq)
 	w.Count++
 	w.LastSeq, w.Held = c.News.Seq, until > 0
 	p := s.about(didNotify, event{Waiting: &w})
@@ -78,6 +82,9 @@ func (s *State) wake(key string, at actors.Moment) (ubl.Did, *plan, error) {
 	if id, ok := strings.CutPrefix(key, alarmSend); ok {
 		return s.due(id, at)
 	}
+	if key == alarmMail {
+		return s.mailNow(at)
+	}
 	held := slices.DeleteFunc(slices.Clone(s.Waiting), func(w waiting) bool { return !w.Held })
 	if key != alarmHeld || len(held) == 0 {
 		return "", nil, nil
@@ -122,8 +129,11 @@ func (s *State) ended(out actors.Sent, at actors.Moment) (ubl.Did, *plan, error)
 	if err := json.Unmarshal(out.Content, &j); err != nil {
 		return "", nil, err
 	}
-	if j.What == tellSend {
+	switch j.What {
+	case tellSend:
 		return s.sent(out, j.Scheduled, at)
+	case tellMail:
+		return s.mailEnded(out, at)
 	}
 	p := s.about(didPush, event{Ends: out.Key})
 	switch d := find(s.Devices, j.DeviceID, deviceID); {

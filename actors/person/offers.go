@@ -15,6 +15,9 @@ type (
 		Quiet        *quietInput `json:"quiet,omitempty" doc:"When nothing reaches you, each day. Without from there is no such time."`
 		DoNotDisturb *int64      `json:"do_not_disturb_s,omitempty" minimum:"0" maximum:"31622400" doc:"Seconds from now on in which nothing reaches you; 0 ends that."`
 		Preview      *string     `json:"preview,omitempty" enum:",none" doc:"none: notifications don't say who wrote what. Empty: they do."`
+		Mail         *string     `json:"mail,omitempty" enum:",off,mentions,always,daily" doc:"What mails tell of: mentions and direct messages, while no device is reached or always; or daily all that is unread."`
+		MailText     *bool       `json:"mail_text,omitempty" doc:"Mails say how messages begin."`
+		Language     *string     `json:"language,omitempty" enum:",en,de,es,ar" doc:"Of mails."`
 	}
 	quietInput struct {
 		From string   `json:"from,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"22:00"`
@@ -86,10 +89,11 @@ var offers = []offer.Operation{
 		More: "Shows which messages reach you, on which devices, your reminders, and the rooms in which something waits. Use it before you change any of it. What is unread in all rooms is in messenger.list_rooms. For people alone.",
 	}, func(req ubl.Request, _ nothing) (ubl.Name, ubl.Command) { return me(req), ubl.GetPerson{Who: req.Who} }),
 	offer.Of[preferencesInput, ubl.Preferences](offer.Operation{
-		Method: "PATCH", Path: "/me/notifications", Tool: string(didPreferences), Counts: ubl.Sends, Summary: "Set keywords, quiet hours and do-not-disturb",
-		More: "Changes what reaches you in all rooms: keywords, quiet hours, do-not-disturb, previews, and the sections of your list. What isn't given stays. For one room use person.room.update. For people alone; answers all of it.",
+		Method: "PATCH", Path: "/me/notifications", Tool: string(didPreferences), Counts: ubl.Sends, Summary: "Set keywords, quiet hours, do-not-disturb and mails",
+		More: "Changes what reaches you in all rooms: keywords, quiet hours, do-not-disturb, previews, mails, and the sections of your list. What isn't given stays. For one room use person.room.update. For people alone; answers all of it.",
 	}, func(req ubl.Request, in preferencesInput) (ubl.Name, ubl.Command) {
-		patch := ubl.PreferencesPatch{Sections: words(in.Sections), Keywords: words(in.Keywords), DoNotDisturbSeconds: in.DoNotDisturb, Preview: in.Preview}
+		patch := ubl.PreferencesPatch{Sections: words(in.Sections), Keywords: words(in.Keywords), DoNotDisturbSeconds: in.DoNotDisturb, Preview: in.Preview,
+			Mail: (*ubl.MailLevel)(in.Mail), MailText: in.MailText, Language: in.Language}
 		if q := in.Quiet; q != nil {
 			patch.Quiet = &ubl.QuietHours{From: q.From, To: q.To, Zone: q.Zone, Days: q.Days}
 		}

@@ -13,18 +13,18 @@ import (
 	"ubl/actors/reading"
 )
 
-// Family registers Persons over a reader, who are reached by a pusher; nil reaches nobody.
-func Family(read ubl.Reader, push ubl.Pusher) actors.Family {
-	kind := kind()
+// Family registers Persons over a reader, who are reached by a pusher and a mailer; nil reaches nobody.
+func Family(read ubl.Reader, push ubl.Pusher, mail ubl.Mailer) actors.Family {
+	kind := kind(mail != nil)
 	return actors.Family{
 		Name: "person", Kind: kind,
 		Owns: func(local string) bool { return strings.HasPrefix(local, ubl.PersonPrefix) },
 		Open: func(ctx context.Context, env actors.Env) (actors.Actor, error) {
-			return load(ctx, kind, read, push, env)
+			return load(ctx, kind, read, push, mail, env)
 		},
 		Commands: []ubl.Command{
 			ubl.GetPerson{}, ubl.SetPreferences{}, ubl.SetRoomPreference{}, ubl.MakePushKey{}, ubl.AddDevice{}, ubl.RemoveDevice{},
-			ubl.AddReminder{}, ubl.RemoveReminder{}, ubl.Notify{}, ubl.SeenRoom{},
+			ubl.AddReminder{}, ubl.RemoveReminder{}, ubl.Notify{}, ubl.SeenRoom{}, ubl.StopMail{},
 			ubl.ListScheduled{}, ubl.AddScheduled{}, ubl.UpdateScheduled{}, ubl.RemoveScheduled{},
 		},
 		Answers: []any{
@@ -36,7 +36,8 @@ func Family(read ubl.Reader, push ubl.Pusher) actors.Family {
 	}
 }
 
-func kind() *actors.Kind[State, event] {
+// kind is that of a server which sends mails, or doesn't.
+func kind(mails bool) *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: "person", Version: eventVersion, Spaces: "YZJ", Place: place, Empty: newState, Apply: (*State).apply,
 		Under:  func(s *State, _ ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(s.Tenant) },
@@ -44,15 +45,16 @@ func kind() *actors.Kind[State, event] {
 		Pointers: func(s *State) ubl.Fields {
 			return ubl.Fields{ubl.Str("agreement_id", ubl.TenantAgreement(s.Tenant)), ubl.Str("user_id", s.User)}
 		},
-		Index: index, Tell: tell, Told: []ubl.Told{{Kinds: []string{ubl.EventPersonChanged}, Own: true}}, Wake: (*State).wake, Ended: (*State).ended, Snapshot: snapshots(),
+		Index: func(s *State, e event, _ *actors.Act) []actors.Record { return index(s, e, mails) },
+		Tell:  tell, Told: []ubl.Told{{Kinds: []string{ubl.EventPersonChanged}, Own: true}}, Wake: followed(mails, (*State).wake), Ended: followed(mails, (*State).ended), Snapshot: snapshots(),
 		Rules: []actors.Rule[State, event]{
-			actors.On(didPreferences, func(c ubl.SetPreferences) []string { return []string{c.Patch.String()} }, (*State).decidePreferences),
-			actors.On(didRoom, func(c ubl.SetRoomPreference) []string { return []string{string(c.RoomID), c.Patch.String()} }, (*State).decideRoom),
+			actors.On(didPreferences, func(c ubl.SetPreferences) []string { return []string{c.Patch.String()} }, rearmed(mails, (*State).decidePreferences)),
+			actors.On(didRoom, func(c ubl.SetRoomPreference) []string { return []string{string(c.RoomID), c.Patch.String()} }, rearmed(mails, (*State).decideRoom)),
 			actors.On(didKey, nil, (*State).decideKey),
 			actors.On(didDeviceAdd, func(c *adding) []string {
 				return []string{c.Name, c.Subscription.Endpoint, c.Subscription.P256dh, c.Subscription.Auth}
-			}, (*State).decideDeviceAdd),
-			actors.On(didDeviceRemove, func(c ubl.RemoveDevice) []string { return []string{c.DeviceID} }, (*State).decideDeviceRemove).Frees(),
+			}, rearmed(mails, (*State).decideDeviceAdd)),
+			actors.On(didDeviceRemove, func(c ubl.RemoveDevice) []string { return []string{c.DeviceID} }, rearmed(mails, (*State).decideDeviceRemove)).Frees(),
 			actors.On(didReminderAdd, func(c ubl.AddReminder) []string {
 				return []string{string(c.RoomID), string(c.MsgID), c.At.String(), c.Note}
 			}, (*State).decideReminderAdd),
@@ -66,8 +68,9 @@ func kind() *actors.Kind[State, event] {
 			}, (*State).decideScheduledAdd),
 			actors.On(didScheduledUpdate, func(c ubl.UpdateScheduled) []string { return []string{c.ScheduledID, c.Patch.String()} }, (*State).decideScheduledUpdate),
 			actors.On(didScheduledRemove, func(c ubl.RemoveScheduled) []string { return []string{c.ScheduledID} }, (*State).decideScheduledRemove).Frees(),
-			actors.On(didNotify, nil, (*State).decideNotify),
-			actors.On(didSeen, func(c ubl.SeenRoom) []string { return []string{string(c.RoomID)} }, (*State).decideSeen),
+			actors.On(didNotify, nil, rearmed(mails, (*State).decideNotify)),
+			actors.On(didSeen, func(c ubl.SeenRoom) []string { return []string{string(c.RoomID)} }, rearmed(mails, (*State).decideSeen)),
+			actors.On(didMailStop, nil, rearmed(mails, (*State).decideMailStop)).Frees(),
 		},
 	}
 }
@@ -88,11 +91,11 @@ func (s *State) stands(who ubl.Identity) error {
 	return s.mine(who)
 }
 
-// index is who listens, and where something waits.
-func index(s *State, e event, _ *actors.Act) (records []actors.Record) {
-	if e.Preferences != nil || e.Device != nil {
+// index is who listens, and where something waits. Whom mails tell of what is for them listens, too.
+func index(s *State, e event, mails bool) (records []actors.Record) {
+	if e.Preferences != nil || e.Device != nil || e.Mail != nil {
 		r := actors.Record{Key: reading.ListenerKey(s.User)}
-		if len(s.Devices) > 0 {
+		if len(s.Devices) > 0 || mails && s.mailsNews() {
 			r.Value = reading.Listener{Preferences: s.Preferences}.Encode()
 		}
 		records = append(records, r)
@@ -117,7 +120,7 @@ func tell(s *State, e event) []ubl.Event {
 		what = ubl.PersonReminders
 	case e.Scheduled != nil:
 		what = ubl.PersonScheduled
-	case e.Preferences != nil:
+	case e.Preferences != nil, e.Mail != nil:
 		what = ubl.PersonPreferences
 	case e.Waiting != nil && e.Ends == "", e.Released:
 		what = ubl.PersonWaiting
@@ -138,10 +141,11 @@ func deviceOf(s ubl.Subscription) string {
 type Person struct {
 	*actors.Entity[State, event]
 	push ubl.Pusher
+	mail ubl.Mailer
 }
 
-func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, push ubl.Pusher, env actors.Env) (*Person, error) {
-	x := &Person{push: push}
+func load(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, push ubl.Pusher, mail ubl.Mailer, env actors.Env) (*Person, error) {
+	x := &Person{push: push, mail: mail}
 	var err error
 	x.Entity, err = kind.Load(ctx, read, env, actors.Hooks[event]{Outcome: outcome, Send: x.send})
 	return x, err
@@ -193,6 +197,8 @@ func (x *Person) Receive(t *actors.Turn, cmd ubl.Command) {
 		x.get(t, c)
 	case tellWhom:
 		t.Reply(x.recipient(c))
+	case whatToMail:
+		t.Reply(x.State.letter(t.Now()))
 	case ubl.ListScheduled:
 		if err := s.mine(c.Who); err != nil {
 			t.Fail(err)
@@ -230,6 +236,15 @@ func (x *Person) Receive(t *actors.Turn, cmd ubl.Command) {
 		case err != nil:
 			t.Fail(err)
 		case !x.Knows(t, c) && !s.seen(c.RoomID, c.Seq):
+			t.Reply(nil)
+		default:
+			x.Change(t, c)
+		}
+	case ubl.StopMail:
+		switch {
+		case !c.Who.IsPlatform():
+			t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform, which has checked the link, ends mails by one"))
+		case !x.Knows(t, c) && s.Preferences.Mails() == ubl.MailOff:
 			t.Reply(nil)
 		default:
 			x.Change(t, c)
@@ -293,6 +308,9 @@ func (x *Person) get(t *actors.Turn, c ubl.GetPerson) {
 	for _, w := range s.Waiting {
 		p.Waiting = append(p.Waiting, w.Waiting)
 	}
+	if x.mail != nil {
+		p.Mail = &ubl.PersonMail{Failed: s.mailed().Failed}
+	}
 	ctx := t.Context()
 	t.Later(func() (any, error) {
 		err := x.Read.View(ctx, x.Name.Group(), func(snap ubl.Snapshot) (err error) {
@@ -305,6 +323,9 @@ func (x *Person) get(t *actors.Turn, c ubl.GetPerson) {
 			})
 			return err
 		})
+		if err == nil && p.Mail != nil {
+			p.Mail.Address, err = x.address(ctx, c.Who)
+		}
 		return p, err
 	})
 }

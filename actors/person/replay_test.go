@@ -26,12 +26,22 @@ func (f *flaky) Push(context.Context, ubl.Name, string, []byte, ubl.Subscription
 	return ubl.Errorf(f.code, "as drawn")
 }
 
+// mailer is a mail server that takes mails, refuses them, or is down, as a history draws.
+type mailer struct{ code ubl.Code }
+
+func (m *mailer) Mail(context.Context, ubl.UnreadMail) error {
+	if m.code == "" {
+		return nil
+	}
+	return ubl.Errorf(m.code, "as drawn")
+}
+
 // TestStateIsDerived: over random histories, a person loaded from what is stored knows exactly
 // what the live one knows, and so does one made of a snapshot.
 func TestStateIsDerived(t *testing.T) {
-	service := &flaky{}
+	service, server := &flaky{}, &mailer{}
 	owns := func(local string) bool { return len(local) > 2 && local[:2] == ubl.PersonPrefix }
-	h := harness.OpenLive(t, "person", owns, person.Opening(service))
+	h := harness.OpenLive(t, "person", owns, person.Opening(service, server))
 	filled := harness.Filled{}
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -39,7 +49,7 @@ func TestStateIsDerived(t *testing.T) {
 		ana := harness.User(fmt.Sprintf("ana@example%d.com", n))
 		h.Enter(ana)
 		at := ubl.PersonName(ana.TenantID, ana.UserID)
-		service.code = ""
+		service.code, server.code = "", ""
 		ask := func(cmd ubl.Command) any {
 			answer, _ := h.Ask(context.Background(), at, cmd)
 			return answer
@@ -63,6 +73,20 @@ func TestStateIsDerived(t *testing.T) {
 					Preview: rapid.Ptr(rapid.SampledFrom([]string{"", ubl.PreviewNone}), true).Draw(rt, "preview"),
 					Quiet:   rapid.Ptr(rapid.SampledFrom([]ubl.QuietHours{{}, {From: "12:00", To: "13:00", Zone: "UTC"}}), true).Draw(rt, "quiet"),
 				}})
+			},
+			"mail": func(rt *rapid.T) {
+				ask(ubl.SetPreferences{Request: h.Request(ana), Patch: ubl.PreferencesPatch{
+					Mail:     rapid.Ptr(rapid.SampledFrom([]ubl.MailLevel{"", ubl.MailOff, ubl.MailMentions, ubl.MailAlways, ubl.MailDaily}), true).Draw(rt, "mail"),
+					MailText: rapid.Ptr(rapid.Bool(), true).Draw(rt, "text"), Language: rapid.Ptr(rapid.SampledFrom([]string{"", "de"}), true).Draw(rt, "language"),
+				}})
+			},
+			"no mail": func(*rapid.T) { ask(ubl.StopMail{Request: h.Request(ubl.Platform())}) },
+			"mail server": func(rt *rapid.T) {
+				server.code = rapid.SampledFrom([]ubl.Code{"", "", ubl.CodeForbidden, ubl.CodeConflict}).Draw(rt, "answer")
+			},
+			"talk": func(rt *rapid.T) { // in a room that is there
+				sent := harness.Must[*ubl.Sent](h.House, ubl.RoomName(ana.TenantID, ubl.GeneralRoom), ubl.SendMessage{Request: h.Request(ana), Text: "x"})
+				ask(ubl.Notify{Request: h.Request(ubl.Platform()), News: ubl.News{RoomID: ubl.GeneralRoom, Seq: sent.RoomSeq, Author: "u:bob", Mentioned: true}})
 			},
 			"room": func(rt *rapid.T) {
 				ask(ubl.SetRoomPreference{Request: h.Request(ana), RoomID: room(rt), Patch: ubl.RoomPreferencePatch{

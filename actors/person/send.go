@@ -74,14 +74,17 @@ const notificationVersion = 1
 // maxPreview is how much of a message is shown, in characters.
 const maxPreview = 120
 
-// send makes an attempt of a push, or of sending a message.
+// send makes an attempt of a push, of sending a message, or of a mail.
 func (x *Person) send(ctx context.Context, a actors.Attempt) (json.RawMessage, error) {
 	var j job
-	if err := json.Unmarshal(a.Content, &j); err != nil || j.Form > jobVersion {
+	if err := json.Unmarshal(a.Content, &j); err != nil || j.Form > mailVersion {
 		return nil, ubl.Errorf(ubl.CodeUnavailable, "a push is of a version that this program doesn't know")
 	}
-	if j.What == tellSend {
+	switch j.What {
+	case tellSend:
 		return x.post(ctx, a, j.Scheduled)
+	case tellMail:
+		return x.sendMail(ctx, a, j.Due)
 	}
 	to, err := ubl.Ask[recipient](ctx, x.Ask, x.Name, tellWhom{j})
 	if err != nil {
@@ -135,43 +138,59 @@ func (x *Person) fill(ctx context.Context, n *Notification, to recipient) (bool,
 		return false, err
 	}
 	if read >= n.Seq { // and nobody could say so then
-		id, err := ubl.NewRequestID(x.Random)
-		if err == nil {
-			_, err = x.Ask.Ask(ctx, x.Name, ubl.SeenRoom{Request: ubl.Request{Who: ubl.Platform(), ID: id, Key: id}, RoomID: n.Room, Seq: read})
-		}
+		return false, x.seen(ctx, n.Room, read)
+	}
+	e, err := x.entry(ctx, to.who, room, n.Seq)
+	if err != nil || e == nil || e.Redacted != nil && n.Count == 1 {
 		return false, err
-	}
-	before := n.Seq + 1
-	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.Ask, room, ubl.ReadHistory{Who: to.who, Before: before, Limit: 1, Entries: true})
-	switch ubl.CodeOf(err) {
-	case "":
-	case ubl.CodeNotAMember, ubl.CodeNotFound, ubl.CodeForbidden:
-		return false, nil
-	default:
-		return false, err
-	}
-	if len(page.Entries) == 0 || page.LastSeq != n.Seq {
-		return false, nil // retention has taken it
-	}
-	var e ubl.Entry
-	if err := json.Unmarshal(page.Entries[0], &e); err != nil {
-		return false, err
-	}
-	if e.Redacted != nil && n.Count == 1 {
-		return false, nil
 	}
 	n.MsgID = e.ID
 	if to.preview == ubl.PreviewNone {
 		return true, nil
 	}
 	n.Author, n.Title = x.called(ctx, to.who, e.AuthorID), x.roomName(ctx, to.who, room)
-	if e.Body != nil && e.Body.Type == ubl.ContentText {
-		var said ubl.Body
-		if json.Unmarshal(e.Body.JSON, &said) == nil {
-			n.Text = short(said.Text)
-		}
-	}
+	n.Text = textOf(e)
 	return true, nil
+}
+
+// seen has the person forget what waits in a room that they have read.
+func (x *Person) seen(ctx context.Context, room ubl.RoomID, read int64) error {
+	id, err := ubl.NewRequestID(x.Random)
+	if err == nil {
+		_, err = x.Ask.Ask(ctx, x.Name, ubl.SeenRoom{Request: ubl.Request{Who: ubl.Platform(), ID: id, Key: id}, RoomID: room, Seq: read})
+	}
+	return err
+}
+
+// entry is one of a room, as it is now; nil where it isn't the person's to see, or retention has
+// taken it.
+func (x *Person) entry(ctx context.Context, who ubl.Identity, room ubl.Name, seq int64) (*ubl.Entry, error) {
+	page, err := ubl.Ask[*ubl.HistoryPage](ctx, x.Ask, room, ubl.ReadHistory{Who: who, Before: seq + 1, Limit: 1, Entries: true, Now: true})
+	switch ubl.CodeOf(err) {
+	case "":
+	case ubl.CodeNotAMember, ubl.CodeNotFound, ubl.CodeForbidden:
+		return nil, nil
+	default:
+		return nil, err
+	}
+	if len(page.Entries) == 0 || page.LastSeq != seq {
+		return nil, nil
+	}
+	var e ubl.Entry
+	err = json.Unmarshal(page.Entries[0], &e)
+	return &e, err
+}
+
+// textOf is how a message begins, as it says now; "" where it is no text.
+func textOf(e *ubl.Entry) string {
+	body, said := e.Body, ubl.Body{}
+	if e.Edited != nil && e.Edited.Body != nil {
+		body = e.Edited.Body
+	}
+	if body == nil || body.Type != ubl.ContentText || json.Unmarshal(body.JSON, &said) != nil {
+		return ""
+	}
+	return short(said.Text)
 }
 
 // read is how far the person has read a room.

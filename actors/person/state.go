@@ -21,6 +21,7 @@ type State struct {
 	Waiting     []waiting
 	Open        []open
 	Scheduled   []scheduled `json:",omitempty"`
+	Mail        *mailing    `json:",omitempty"` // nil before the first mail
 }
 
 // pushKey is the pair by which push services know who sends, its private half sealed by the node.
@@ -34,6 +35,11 @@ type waiting struct {
 	ubl.Waiting
 	// On are the devices that show a notification of the room.
 	On []string `json:"on,omitempty"`
+	// Since is when the first came that no mail has told of, Told the newest that one has. Newest are
+	// the newest that came, oldest first.
+	Since  ubl.Time `json:"since,omitzero"`
+	Told   int64    `json:"told,omitempty"`
+	Newest []int64  `json:"newest,omitempty"`
 }
 
 // open is a push that is intended: its key, and the newest message then.
@@ -58,6 +64,8 @@ type event struct {
 	Gone        bool                `json:"gone,omitempty"`    // of a scheduled message that was sent or cancelled
 	Waiting     *waiting            `json:"waiting,omitempty"` // of none, when it was read
 	Released    bool                `json:"released,omitempty"`
+	Mail        *mailing            `json:"mail,omitempty"`
+	Told        []told              `json:"told,omitempty"` // what a mail has told of
 	Begins      *open               `json:"begins,omitempty"`
 	Ends        string              `json:"ends,omitempty"`
 }
@@ -141,6 +149,16 @@ func (s *State) apply(e event) {
 		s.Waiting = without(s.Waiting, string(w.RoomID), roomOf)
 	} else if w != nil {
 		s.Waiting = put(s.Waiting, *w, roomOf)
+	}
+	if e.Mail != nil {
+		s.Mail = e.Mail
+	}
+	for _, t := range e.Told {
+		if w := find(s.Waiting, string(t.RoomID), roomOf); w != nil {
+			now := *w
+			now.Told, now.Since = t.Seq, t.Since
+			s.Waiting = put(s.Waiting, now, roomOf)
+		}
 	}
 	if e.Ends != "" {
 		s.Open = without(s.Open, e.Ends, keyOf)

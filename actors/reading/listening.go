@@ -8,7 +8,7 @@ import (
 
 // What Persons write for Rooms, so that a message wakes nobody whom it isn't for:
 //
-//	Z user          what the person wants to hear of (JSON, [Listener]), while a device is reached
+//	Z user          what the person wants to hear of (JSON, [Listener]), while a device is reached or mails tell of it
 //	J user 0 room   something waits in the room for the person (a version byte)
 
 // Listener is what a person wants to hear of.

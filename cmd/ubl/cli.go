@@ -172,6 +172,7 @@ var examples = map[string][]string{
 	"notify room":     {"ubl notify room general --mute 8h", "ubl notify room plans --level all --favourite"},
 	"notify quiet":    {"ubl notify quiet 22:00 07:00 --zone Europe/Berlin", "ubl notify quiet --off"},
 	"notify dnd":      {"ubl notify dnd 90m", "ubl notify dnd 0s"},
+	"notify mail":     {"ubl notify mail off", "ubl notify mail daily --text"},
 	"notify keywords": {"ubl notify keywords deploy \"on fire\"", "ubl notify keywords"},
 	"notify remind":   {"ubl notify remind general m:00000000-0001-839e-aaa2-5d5d1845e2c3 --in 2h --note \"answer Eve\""},
 	"notify forget":   {"ubl notify forget n:00112233445566778899"},

@@ -15,10 +15,11 @@ import (
 type doctorCmd struct {
 	remote
 	format
-	Data         string        `default:"./ubl-data" type:"path" help:"Data directory of a server on this machine." placeholder:"DIR"`
-	Listen       string        `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks one." placeholder:"HOST:PORT"`
-	PublicURL    string        `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
-	Join         []string      `help:"Other nodes' --cluster-listen; may be repeated. Without it the node founds a cluster, with the data it has." placeholder:"HOST:PORT"`
+	Data      string   `default:"./ubl-data" type:"path" help:"Data directory of a server on this machine." placeholder:"DIR"`
+	Listen    string   `default:"127.0.0.1:8080" help:"Address to listen on; port 0 picks one." placeholder:"HOST:PORT"`
+	PublicURL string   `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
+	Join      []string `help:"Other nodes' --cluster-listen; may be repeated. Without it the node founds a cluster, with the data it has." placeholder:"HOST:PORT"`
+	mailFlags
 	BackupWithin time.Duration `default:"168h" help:"How old the newest backup may be." config:"-"`
 }
 
@@ -87,6 +88,7 @@ func (d *doctor) checks() []struct {
 		{"jobs", d.jobs},
 		{"public URL", d.public},
 		{"peers", d.peers},
+		{"mail", d.mail},
 	}
 }
 

@@ -123,6 +123,7 @@ func (f *figures) watch(n *node) {
 		counter("ubl_panics_total", "Panics that were caught: faults of ours, whose stacks are in the log.", n.panics.Caught),
 	)
 	f.all = append(f.all, outbox(n)...)
+	f.all = append(f.all, mails(n)...)
 	for place := range n.actors.Stats().Refused {
 		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "ubl_actors_overloaded_total", Help: "Commands refused for load, by place.", ConstLabels: prometheus.Labels{"place": place},

@@ -14,6 +14,7 @@ import (
 	"ubl"
 	"ubl/actors/families"
 	"ubl/limits"
+	"ubl/mail"
 	"ubl/panics"
 	"ubl/resolver"
 	"ubl/storage"
@@ -25,6 +26,7 @@ import (
 	"ubl/transport/oauth"
 	"ubl/transport/public"
 	"ubl/transport/sse"
+	"ubl/transport/unsubscribe"
 	"ubl/transport/web"
 )
 
@@ -121,7 +123,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 		API:          underAPI(hub, rest),
 		Agents:       forAgents(tools),
 		Consent:      consent.Mount,
-		Open:         beforeSignIn(tools, consent),
+		Open:         beforeSignIn(n, tools, consent),
 		Limits:       limiter,
 		Anyone:       f.anyone,
 		AnyoneAt:     f.anyone.At,
@@ -163,9 +165,13 @@ func underAPI(hub *sse.Hub, rest *api.API) func(chi.Router) {
 	}
 }
 
-// beforeSignIn mounts what clients of MCP look for before they sign in, and where they do that.
-func beforeSignIn(tools *mcp.Server, consent *oauth.Server) func(chi.Router) {
+// beforeSignIn mounts what clients of MCP look for before they sign in, where they do that, and
+// where mails end.
+func beforeSignIn(n *node, tools *mcp.Server, consent *oauth.Server) func(chi.Router) {
 	return func(r chi.Router) {
+		if n.links != nil {
+			r.Handle(mail.StopPath+"{token}", unsubscribe.New(unsubscribe.Options{Asker: n.asker, Read: n.links.Read, Random: n.random}))
+		}
 		r.Handle(mcp.MetadataPath, tools.Metadata())
 		r.Handle(mcp.MetadataPath+"/*", tools.Metadata())
 		for _, path := range mcp.CardPaths {

@@ -19,6 +19,13 @@ import (
 // still, so that no part of a rate comes back.
 func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method, path, body string) *httptest.ResponseRecorder) {
 	t.Helper()
+	_, ask = askedNode(t, change...)
+	return ask
+}
+
+// askedNode is limitedNode, with the node behind it.
+func askedNode(t *testing.T, change ...func(*serveCmd)) (n *node, ask func(who, method, path, body string) *httptest.ResponseRecorder) {
+	t.Helper()
 	begun := time.Now()
 	p := &program{now: func() time.Time { return begun }, random: &counter64{}}
 	c := &serveCmd{Data: t.TempDir(), Owner: "owner@localhost", Operator: []string{"ops@acme.com"}}
@@ -28,7 +35,11 @@ func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method,
 	if err := c.bound(p); err != nil {
 		t.Fatal(err)
 	}
-	n := opened(t, p, c.Data)
+	var err error
+	if p.mail, err = c.mailFlags.options(p); err != nil {
+		t.Fatal(err)
+	}
+	n = opened(t, p, c.Data)
 	if err := n.bootstrap(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +49,7 @@ func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method,
 	}
 	t.Cleanup(f.auth.Close)
 	tokens := map[string]string{}
-	return func(who, method, path, body string) *httptest.ResponseRecorder {
+	return n, func(who, method, path, body string) *httptest.ResponseRecorder {
 		t.Helper()
 		if tokens[who] == "" {
 			service, email, ok := strings.Cut(who, ":")

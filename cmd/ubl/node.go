@@ -19,6 +19,7 @@ import (
 	"ubl/blobs"
 	"ubl/blobs/bucket"
 	"ubl/cluster"
+	"ubl/mail"
 	"ubl/panics"
 	"ubl/search"
 	"ubl/storage"
@@ -82,6 +83,9 @@ type node struct {
 	kinds []ubl.Kind
 	// push reaches browsers; nil for none.
 	push ubl.Pusher
+	// mail hands mails to the operator's mail server, links are those by which they end; nil for none.
+	mail  *mail.Service
+	links *mail.Links
 	// hooks reaches the servers that webhooks tell; nil for none.
 	hooks webhooks.Sender
 	// servers asks tools' servers, once the node has its portal.
@@ -110,7 +114,17 @@ func (p *program) openNode(dir string, log *slog.Logger) (*node, error) {
 func (p *program) newNode(log *slog.Logger) *node {
 	n := &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, bucket: p.bucket, suspects: make(chan tenantBlob, maxSuspects), kinds: append(ubl.Kinds(), p.kinds...)}
 	n.push, n.hooks = n.pusher(p.reach), n.webhooks(p.reach)
+	n.mails(p.mail)
 	return n
+}
+
+// world is what the node's actors are opened over.
+func (n *node) world() families.World {
+	w := families.World{Store: n.store, Search: n.search, Kinds: n.kinds, Quota: n.quota, Push: n.push, Webhooks: n.hooks, Servers: &n.servers}
+	if n.mail != nil { // a nil *mail.Service would not be nil there
+		w.Mail = n.mail
+	}
+	return w
 }
 
 func (n *node) storage() *storage.Options {
@@ -143,7 +157,7 @@ func (n *node) run(dir string) (err error) {
 	begun := time.Now()
 	n.clock = &clockGuard{now: n.now, elapsed: func() time.Duration { return time.Since(begun) }, ahead: n.clockOffset, log: n.log}
 	n.actors = actors.New(actors.Options{
-		Families: families.All.In(families.World{Store: n.store, Search: n.search, Kinds: n.kinds, Quota: n.quota, Push: n.push, Webhooks: n.hooks, Servers: &n.servers}),
+		Families: families.All.In(n.world()),
 		Now:      n.now, Random: n.random, Log: n.log, Panics: n.panics, Partition: n.store.Partition,
 		Elsewhere: elsewhere, Shelf: n.store, Wrote: n.figures.wrote, Quota: n.quota, Hold: n.clock.holds,
 	})

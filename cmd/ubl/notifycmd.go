@@ -18,6 +18,7 @@ type notifyCmd struct {
 	Room     notifyRoomCmd     `cmd:"" help:"Mute a room, or choose which of its messages reach you."`
 	Quiet    notifyQuietCmd    `cmd:"" help:"Set hours in which nothing reaches you, or end them."`
 	DND      notifyDNDCmd      `cmd:"" name:"dnd" help:"Have nothing reach you for a while, or end that."`
+	Mail     notifyMailCmd     `cmd:"" help:"Choose what mails tell you of."`
 	Keywords notifyKeywordsCmd `cmd:"" help:"Set the words that make a message one for you. Without words there are none."`
 	Remind   notifyRemindCmd   `cmd:"" help:"Be reminded of a message."`
 	Forget   notifyForgetCmd   `cmd:"" help:"Take a reminder or a device away."`
@@ -56,6 +57,9 @@ func (c *notifyShowCmd) Run(ctx context.Context, p *program) error {
 	}
 	if len(me.Preferences.Keywords) > 0 {
 		row("keywords", strings.Join(me.Preferences.Keywords, ", "))
+	}
+	if me.Mail != nil {
+		row("mail", mailed(&me))
 	}
 	for _, r := range me.Preferences.Rooms {
 		row("room", r.RoomID+" "+ubl.RoomID(roomWishes(r)))
@@ -191,6 +195,48 @@ func (c *notifyDNDCmd) Run(ctx context.Context, p *program) error {
 		}
 		return "Nothing reaches you until " + local(now.DisturbAt) + "."
 	})
+}
+
+type notifyMailCmd struct {
+	remote
+	format
+	Level    *string `arg:"" optional:"" enum:"off,mentions,always,daily" help:"off; mentions and direct messages while no device is reached (mentions), or always; or daily all that is unread."`
+	Text     *bool   `negatable:"" help:"Whether mails say how messages begin." config:"-"`
+	Language *string `enum:"en,de,es,ar" help:"Language of mails: en, de, es or ar." config:"-"`
+}
+
+// Run changes what is given.
+func (c *notifyMailCmd) Run(ctx context.Context, p *program) error {
+	body := map[string]any{}
+	if c.Level != nil {
+		body["mail"] = *c.Level
+	}
+	if c.Text != nil {
+		body["mail_text"] = *c.Text
+	}
+	if c.Language != nil {
+		body["language"] = *c.Language
+	}
+	if len(body) == 0 {
+		return usagef("say what to change: off, mentions, always or daily, --text or --language")
+	}
+	return changed(ctx, p, &c.remote, c.format, "PATCH", "/api/me/notifications", body, func(now *ubl.Preferences) string {
+		return "Mails: " + string(now.Mails())
+	})
+}
+
+// mailed is what mails tell somebody, and where.
+func mailed(me *ubl.Person) string {
+	switch level := me.Preferences.Mails(); {
+	case level == ubl.MailOff:
+		return string(level)
+	case me.Mail.Address == "":
+		return string(level) + ", but you have no proven address"
+	case me.Mail.Failed != nil:
+		return fmt.Sprintf("%s, but %s failed at %s: %s", level, me.Mail.Failed.Address, local(me.Mail.Failed.At), me.Mail.Failed.Message)
+	default:
+		return fmt.Sprintf("%s, to %s", level, me.Mail.Address)
+	}
 }
 
 type notifyKeywordsCmd struct {

@@ -17,6 +17,7 @@ import (
 	"ubl"
 	"ubl/blobs/bucket"
 	"ubl/gateway"
+	"ubl/mail"
 	"ubl/storage"
 )
 
@@ -50,6 +51,8 @@ type program struct {
 	quota ubl.Quota
 	// reach is how the node that is opened finds push services; nil for one that pushes nothing.
 	reach *reach
+	// mail is the operator's mail server for the node that is opened; nil for none.
+	mail *mail.Options
 	// limits are changes to the table of limits, from the file's section.
 	limits map[string]int64
 	// kinds is the one that says which kinds of containers there are besides the product's.

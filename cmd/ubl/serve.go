@@ -41,6 +41,7 @@ type serveCmd struct {
 	oidcFlags
 	allowFlags
 	previewFlags
+	mailFlags
 	clusterFlags
 	s3Flags
 }
@@ -74,6 +75,13 @@ func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Log
 		return nil, err
 	}
 	p.reach = c.reach(p)
+	var err error
+	if p.mail, err = c.mailFlags.options(p); err != nil {
+		return nil, err
+	}
+	if p.mail != nil {
+		p.mail.At = c.reached(d)
+	}
 	warnWritable(log, c.Data)
 	if err := tighten(c.Data); err != nil {
 		return nil, fmt.Errorf("couldn't keep the data directory private: %w", err)
@@ -145,6 +153,9 @@ func (c *serveCmd) check() error {
 		return err
 	}
 	if _, err := c.previewFlags.networks(); err != nil {
+		return err
+	}
+	if err := c.mailFlags.check(); err != nil {
 		return err
 	}
 	return c.oidcFlags.check()

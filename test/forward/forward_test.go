@@ -127,7 +127,7 @@ func refused(f *forwarder, want ubl.Code, to ubl.Name, cmd ubl.Command) {
 // Afterwards each command of the list was answered, and each answer of the list
 // was seen: neither list has more or less than the actors.
 func TestEveryCommandIsForwarded(t *testing.T) {
-	h := harness.Open(t, harness.Options{Push: anyBrowser{}, Webhooks: harness.Answering(http.StatusOK)})
+	h := harness.Open(t, harness.Options{Push: anyBrowser{}, Mail: anyMailer{}, Webhooks: harness.Answering(http.StatusOK)})
 	w := &world{forwarder: newForwarder(t, h), h: h, ana: harness.User("ana@example.com"), bob: harness.User("bob@example.com")}
 	w.tenant, w.general = ubl.TenantName(w.ana.TenantID), ubl.RoomName(w.ana.TenantID, ubl.GeneralRoom)
 

@@ -16,6 +16,11 @@ func (anyBrowser) Push(context.Context, ubl.Name, string, []byte, ubl.Subscripti
 	return nil
 }
 
+// anyMailer stands for a mail server.
+type anyMailer struct{}
+
+func (anyMailer) Mail(context.Context, ubl.UnreadMail) error { return nil }
+
 // person asks for what is somebody's own.
 func (w *world) person() {
 	bob, now := ubl.PersonName(w.bob.TenantID, w.bob.UserID), ubl.TimeOf(w.h.Clock.Now())
@@ -42,11 +47,19 @@ func (w *world) person() {
 	}
 	must[*ubl.Scheduled](w.forwarder, bob, ubl.RemoveScheduled{Request: w.h.Request(w.bob), ScheduledID: scheduled.ScheduledID})
 	nothing(w.forwarder, bob, ubl.Notify{Request: w.h.Request(ubl.Platform()), News: ubl.News{RoomID: "r:elsewhere", Seq: 2, Author: w.ana.UserID, Direct: true}})
-	if p := must[*ubl.Person](w.forwarder, bob, ubl.GetPerson{Who: w.bob}); len(p.Waiting) != 1 || !p.Waiting[0].Held || len(p.Devices) != 1 || len(p.Reminders) != 1 {
+	if p := must[*ubl.Person](w.forwarder, bob, ubl.GetPerson{Who: w.bob}); len(p.Waiting) != 1 || !p.Waiting[0].Held || len(p.Devices) != 1 || len(p.Reminders) != 1 || p.Mail.Address != w.bob.Email {
 		w.t.Errorf("bob is %+v", p)
 	}
 	nothing(w.forwarder, bob, ubl.SeenRoom{Request: w.h.Request(w.bob), RoomID: "r:elsewhere", Seq: 2})
 	must[*ubl.Reminder](w.forwarder, bob, ubl.RemoveReminder{Request: w.h.Request(w.bob), ReminderID: reminder.ReminderID})
 	must[*ubl.Device](w.forwarder, bob, ubl.RemoveDevice{Request: w.h.Request(w.bob), DeviceID: device.DeviceID})
+	daily, german := ubl.MailDaily, "de"
+	if prefers := must[*ubl.Preferences](w.forwarder, bob, ubl.SetPreferences{Request: w.h.Request(w.bob), Patch: ubl.PreferencesPatch{
+		Mail: &daily, MailText: &yes, Language: &german,
+	}}); prefers.Mail != daily || !prefers.MailText || prefers.Language != german {
+		w.t.Errorf("bob prefers %+v", prefers)
+	}
+	nothing(w.forwarder, bob, ubl.StopMail{Request: w.h.Request(ubl.Platform())})
+	refused(w.forwarder, ubl.CodeForbidden, bob, ubl.StopMail{Request: w.h.Request(w.bob)})
 	refused(w.forwarder, ubl.CodeForbidden, bob, ubl.GetPerson{Who: w.ana})
 }

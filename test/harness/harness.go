@@ -89,6 +89,8 @@ type Options struct {
 	Unsearched bool
 	// Push reaches browsers; nil reaches none.
 	Push ubl.Pusher
+	// Mail hands mails to a mail server; nil sends none.
+	Mail ubl.Mailer
 	// Webhooks reaches the servers that webhooks tell; nil reaches none.
 	Webhooks webhooks.Sender
 	// Servers asks tools' servers; nil asks none.
@@ -142,7 +144,7 @@ func (h *House) start() {
 	if h.opts.Now != nil {
 		now = h.opts.Now
 	}
-	all := families.All.In(families.World{Store: store, Search: searcher, Kinds: append(ubl.Kinds(), h.opts.Kinds...), Quota: h.opts.Quota, Push: h.opts.Push, Webhooks: h.opts.Webhooks, Servers: h.opts.Servers})
+	all := families.All.In(families.World{Store: store, Search: searcher, Kinds: append(ubl.Kinds(), h.opts.Kinds...), Quota: h.opts.Quota, Push: h.opts.Push, Mail: h.opts.Mail, Webhooks: h.opts.Webhooks, Servers: h.opts.Servers})
 	if searcher == nil {
 		all = slices.DeleteFunc(all, func(f actors.Family) bool { return f.Name == "documents" || f.Name == "messages" })
 	}

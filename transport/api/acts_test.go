@@ -76,7 +76,7 @@ var unasked = map[string][]ubl.Did{
 	"whoever comes first, and newcomers":                                  {ubl.DidTenantCreate, ubl.DidTenantJoin, ubl.DidContainerJoin},
 	"signing in, by transport/auth":                                       {ubl.DidInvitationAccept, ubl.DidTenantMemberProve, ubl.DidPlatformHomeSet, ubl.DidPasskeyRegister, ubl.DidPasskeyUse},
 	"sessions, tokens and links, as they do":                              {ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformLinkCreate},
-	"messages, alarms and reading, as they reach somebody":                {"person.notify", "person.push", "person.release", "person.reminder.ring", "person.scheduled.send", "person.seen"},
+	"messages, alarms, reading and links of mails, as they reach somebody": {"person.mail", "person.mail.stop", "person.notify", "person.push", "person.release", "person.reminder.ring", "person.scheduled.send", "person.seen"},
 	"webhooks, as they tell":                                              {"webhook.deliver", "webhook.pause", "webhook.remind"},
 	"retention":                                                           {ubl.DidRoomTrim},
 	"deletions, a moment later":                                           {ubl.DidContainerRedact},

@@ -7,6 +7,7 @@ import { at, get, patch } from '../api';
 import { store } from '../store';
 import type { Store } from '../store/sync';
 import type { Reached, RoomPreference } from '../types';
+import { language } from '../words';
 
 // preferred are the rooms of which something is wanted, by id.
 export const preferred = signal<ReadonlyMap<string, RoomPreference>>(new Map());
@@ -32,6 +33,12 @@ export const reached = (signal?: AbortSignal) => get<Reached>('/api/me/notificat
 export function take(answer: Reached): Reached {
   preferred.value = new Map((answer.preferences.rooms ?? []).map((room) => [room.room_id, room]));
   return answer;
+}
+
+// tellLanguage tells a server that sends mails the language of this app, where it knows none. From
+// then on one is mailed as is usual.
+function tellLanguage({ mail, preferences }: Reached): void {
+  if (mail && !preferences.language) void patch('/api/me/notifications', { language: language.peek() }).catch(() => undefined);
 }
 
 // useMine has what was read last at once. It asks when there is a line, when another device has
@@ -60,7 +67,7 @@ export function useMine(now: Store | null): void {
     const read = () =>
       now.shelf
         .read('mine', () => reached())
-        .then(({ value }) => of === now && take(value), () => undefined)
+        .then(({ value }) => of === now && tellLanguage(take(value)), () => undefined)
         .then(() => of === now && (known.value = true));
     void read();
     const back = () => document.visibilityState === 'visible' && void read();

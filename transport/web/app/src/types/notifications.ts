@@ -1,3 +1,5 @@
+import type { Language } from '../words/locale';
+
 // Level is which messages of a room reach somebody; '' goes by the room.
 export type Level = 'all' | 'mentions' | 'nothing';
 
@@ -24,7 +26,14 @@ export interface Preferences {
   quiet?: QuietHours;
   disturb_at?: string; // when one may be disturbed again
   preview?: 'none' | '';
+  mail?: MailLevel; // absent where nobody has chosen
+  mail_text?: boolean; // mails say how messages begin
+  language?: Language; // of mails
 }
+
+// MailLevel is which unread messages a mail tells of: those for one, while no device is reached or
+// always; or daily all of them.
+export type MailLevel = 'off' | 'mentions' | 'always' | 'daily';
 
 // Device is a browser that notifications reach.
 export interface Device {
@@ -49,6 +58,13 @@ export interface Reached {
   devices: Device[];
   reminders: Reminder[];
   quiet_until?: string;
+  mail?: Mailed; // absent where the server sends none
+}
+
+// Mailed is how mails reach a person: at no address while they have proven none.
+export interface Mailed {
+  address?: string;
+  failed?: { address: string; message: string; at: string };
 }
 
 // Scheduled is a message that is sent for its author later, once or by a rule.

@@ -57,6 +57,8 @@ const said: Record<string, string> = {
   'person.release': 'let go what was held back while it was quiet',
   'person.seen': 'saw what had waited',
   'person.push': 'notified a device',
+  'person.mail': 'mailed somebody what is unread',
+  'person.mail.stop': 'ended mails by the link in one',
   'person.scheduled.add': 'scheduled a message',
   'person.scheduled.update': 'changed a scheduled message',
   'person.scheduled.remove': 'cancelled a scheduled message',

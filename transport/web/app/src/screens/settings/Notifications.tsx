@@ -17,6 +17,7 @@ import { useLoad } from '../../ui/useLoad';
 import { rich, t } from '../../words';
 import { Disturb } from './Disturb';
 import { Keywords } from './Keywords';
+import { Mail } from './Mail';
 import { Quiet } from './Quiet';
 import { ThisDevice } from './ThisDevice';
 import './settings.css';
@@ -31,6 +32,7 @@ export default function Notifications() {
           <>
             <ThisDevice devices={mine.devices} onChanged={loaded.reload} />
             <Devices of={mine} onChanged={loaded.reload} />
+            <Mail of={mine} onChanged={loaded.reload} />
             <Disturb of={mine} onChanged={loaded.reload} />
             <Quiet key={JSON.stringify(mine.preferences.quiet)} of={mine.preferences.quiet} onChanged={loaded.reload} />
             <Keywords of={mine.preferences.keywords ?? []} onChanged={loaded.reload} />
