@@ -164,6 +164,9 @@ func (t *offered) read(r *http.Request, in *request) error {
 		if err := readBody(r, &given); err != nil {
 			return err
 		}
+		if given == nil {
+			return invalid("body", envelope.Mistyped('n', huma.TypeObject))
+		}
 	}
 	for name := range given {
 		if at, ok := t.places[name]; ok && at.in != "body" {

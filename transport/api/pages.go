@@ -71,7 +71,7 @@ func (t *offered) pageOf(q PageQuery, answer any) (any, error) {
 	if t.Falling {
 		by = descending
 	}
-	var p page
+	var p pageAnswer
 	var err error
 	p.part = t.Part(answer, func(keys []string) (from, to int) {
 		var chosen []string
@@ -84,14 +84,14 @@ func (t *offered) pageOf(q PageQuery, answer any) (any, error) {
 	return p, err
 }
 
-// page is an answer with a part of a list, and where the next begins.
-type page struct {
+// pageAnswer is an answer with a part of a list, and where the next begins.
+type pageAnswer struct {
 	part any // marshals to an object with members
 	rest Paged
 }
 
 // MarshalJSON implements [json.Marshaler]. Both are objects, which it makes one.
-func (p page) MarshalJSON() ([]byte, error) {
+func (p pageAnswer) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
