@@ -140,8 +140,8 @@ var offers = []offer.Operation{
 		return me(req), ubl.ListScheduled{Who: req.Who}
 	}), func(l *ubl.ScheduledList) *[]ubl.Scheduled { return &l.Scheduled }, func(m ubl.Scheduled) string { return m.At.String() + m.ScheduledID }),
 	offer.Of[scheduledInput, ubl.Scheduled](offer.Operation{
-		Method: "POST", Path: "/me/scheduled", Tool: string(didScheduledAdd), People: true, Counts: ubl.Creations, Summary: "Schedule a message, once or recurring",
-		More: "Sends a message to a room later as you, once or by a rule such as FREQ=WEEKLY;BYDAY=MO. Use it to have something said at a time: only you see it until then. If you may not send it then, it isn't sent, and person.scheduled.list says why. To send now use messenger.send, to remind only yourself person.reminder.add; for people alone.",
+		Method: "POST", Path: "/me/scheduled", Tool: string(didScheduledAdd), People: true, Counts: ubl.Creations, Summary: "Schedule a message: once, or every Monday",
+		More: "Puts a message into a room later as you, once or by a rule such as FREQ=WEEKLY;BYDAY=MO. Use it to have something said at a time: only you see it until then. If you aren't allowed to then, it doesn't go out, and person.scheduled.list has the reason. For now use messenger.send, for a note to yourself person.reminder.add; for people alone.",
 	}, func(req ubl.Request, in scheduledInput) (ubl.Name, ubl.Command) {
 		return me(req), ubl.AddScheduled{
 			Request: req, RoomID: in.RoomID, Text: in.Text, Mentions: in.Mentions, ReplyTo: in.ReplyTo, Thread: in.Thread, At: in.At, Zone: in.Zone, Rule: in.Rule,

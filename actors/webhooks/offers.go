@@ -87,7 +87,7 @@ var offers = []offer.Operation{
 		return at(req), ListDeliveries{Who: req.Who, WebhookID: in.WebhookID}
 	}), func(l *DeliveryList) *[]Delivery { return &l.Deliveries }, func(d Delivery) string { return d.At.String() + d.DeliveryID }),
 	offer.Of[deliveryRef, Delivery](offer.Operation{
-		Method: "POST", Path: "/webhooks/{webhookId}/deliveries/{deliveryId}", Tool: string(didRedeliver), People: true, Counts: ubl.Sends, Summary: "Send a delivery of a webhook again",
+		Method: "POST", Path: "/webhooks/{webhookId}/deliveries/{deliveryId}", Tool: string(didRedeliver), People: true, Counts: ubl.Sends, Summary: "Repeat a delivery of a webhook",
 		More: "Posts one of the newest deliveries again, under the same webhook-id. Use it after the other server was mended; the ids are in webhook.deliveries. To try without an event use webhook.test. For its maker alone.",
 	}, func(req ubl.Request, in deliveryRef) (ubl.Name, ubl.Command) {
 		return at(req), Redeliver{Request: req, WebhookID: in.WebhookID, DeliveryID: in.DeliveryID}

@@ -14,9 +14,9 @@ import (
 // How many of the tasks have one of their tools among the first three that tool.search
 // finds, at least. Raise them where words get better; never lower them.
 const (
-	foundTasks    = 58 // of 60
+	foundTasks    = 59 // of 60
 	foundFresh    = 16 // of 20
-	foundBuilders = 44 // of 50
+	foundBuilders = 45 // of 50
 	foundOwn      = 20 // of 20
 	// foundElsewhere is how many of the queries for what no tool does find one all the same, at most.
 	foundElsewhere = 4 // of 30
@@ -72,12 +72,19 @@ func TestEvaluationElsewhere(t *testing.T) {
 			t.Logf("%s: finds %s", said, out.Tools[0].Name)
 		}
 		if (len(out.Tools) == 0) != strings.Contains(out.Next, "Try one verb and one thing") || len(out.Tools) > 2 {
-			t.Errorf("%s: %d tools are found, and next is %q", said, len(out.Tools), out.Next)
+			t.Errorf("%s: found are %v, and next is %q", said, namesOf(out.Tools), out.Next)
 		}
 	}
 	if wrong > foundElsewhere {
 		t.Errorf("%d of %d queries find tools that do something else, want at most %d", wrong, len(elsewhere), foundElsewhere)
 	}
+}
+
+func namesOf(tools []found) (names []string) {
+	for _, tool := range tools {
+		names = append(names, tool.Name)
+	}
+	return names
 }
 
 // measure counts the tasks of which a right tool is chosen, and logs the others.
