@@ -19,6 +19,35 @@ import (
 // still, so that no part of a rate comes back.
 func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method, path, body string) *httptest.ResponseRecorder) {
 	t.Helper()
+	p, n, f := limitedFront(t, change...)
+	tokens := map[string]string{}
+	return func(who, method, path, body string) *httptest.ResponseRecorder {
+		t.Helper()
+		if tokens[who] == "" {
+			service, email, ok := strings.Cut(who, ":")
+			if !ok {
+				service, email = "", who
+			}
+			var err error
+			if tokens[who], _, err = n.key.Load().Sign(auth.TokenSpec{Email: email, Service: service, TTL: time.Hour, Now: p.now(), Random: p.random}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+tokens[who])
+		r.Header.Set("Content-Type", "application/json")
+		if strings.Contains(path, "/mcp") {
+			r.Header.Set("Accept", "application/json, text/event-stream")
+		}
+		w := httptest.NewRecorder()
+		f.server.Handler().ServeHTTP(w, r)
+		return w
+	}
+}
+
+// limitedFront is that server with what it is made of.
+func limitedFront(t *testing.T, change ...func(*serveCmd)) (*program, *node, *front) {
+	t.Helper()
 	begun := time.Now()
 	p := &program{now: func() time.Time { return begun }, random: &counter64{}}
 	c := &serveCmd{Data: t.TempDir(), Owner: "owner@localhost", Operator: []string{"ops@acme.com"}}
@@ -37,28 +66,7 @@ func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method,
 		t.Fatal(err)
 	}
 	t.Cleanup(f.auth.Close)
-	tokens := map[string]string{}
-	return func(who, method, path, body string) *httptest.ResponseRecorder {
-		t.Helper()
-		if tokens[who] == "" {
-			service, email, ok := strings.Cut(who, ":")
-			if !ok {
-				service, email = "", who
-			}
-			if tokens[who], _, err = n.key.Load().Sign(auth.TokenSpec{Email: email, Service: service, TTL: time.Hour, Now: p.now(), Random: p.random}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-		r.Header.Set("Authorization", "Bearer "+tokens[who])
-		r.Header.Set("Content-Type", "application/json")
-		if strings.Contains(path, "/mcp") {
-			r.Header.Set("Accept", "application/json, text/event-stream")
-		}
-		w := httptest.NewRecorder()
-		f.server.Handler().ServeHTTP(w, r)
-		return w
-	}
+	return p, n, f
 }
 
 // limitOf is the limit that refused, "" for none.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/office"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
 )
@@ -126,6 +127,23 @@ func TestTheDefaultIsSmall(t *testing.T) {
 	for _, name := range []string{"platform.node.remove", "token.create", "portal.server.add", "person.get", "webhook.create"} {
 		if slices.Contains(all, name) {
 			t.Errorf("an agent is shown %s", name)
+		}
+	}
+}
+
+// TestModelsGetTheirCallersTools: a model that works for an agent is offered none of what is for people alone.
+func TestModelsGetTheirCallersTools(t *testing.T) {
+	_, _, f := limitedFront(t)
+	who := ubl.Platform() // a service of tenant 0, which there is
+	for _, who.IsService = range []bool{true, false} {
+		tools, err := f.agents.toolbox.List(t.Context(), who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, offered := range map[string]bool{"messenger.send": true, "person.reminder.add": !who.IsService, "webhook.create": !who.IsService} {
+			if got := slices.ContainsFunc(tools, func(tool office.Tool) bool { return tool.Name == name }); got != offered {
+				t.Errorf("a service (%t) is offered %s: %t", who.IsService, name, got)
+			}
 		}
 	}
 }
