@@ -34,12 +34,37 @@ type Operation struct {
 	// to have signed in lately. Destroys is for one that takes something away.
 	Creates, Sensitive, Destroys bool
 	Location                     string
+	// People says that it is for people alone: services are shown none of it, and are refused.
+	People bool
 
 	// Input and Output are structs whose fields have the tags json, and what the OpenAPI
 	// document should say of them: pattern, minLength, maximum, doc and so on.
 	Input, Output reflect.Type
 	// Ask makes the question. The input is a pointer to one of that type.
 	Ask func(req ubl.Request, input any) (ubl.Name, ubl.Command)
+	// Part is of an operation that answers a list, which comes page by page then: see [Paged]. It
+	// leaves of an answer's list the entries from one place to another, which are chosen by the
+	// keys of all. Falling says that these fall, as where the newest comes first.
+	Part    func(answer any, choose func(keys []string) (from, to int)) any
+	Falling bool
+}
+
+// Paged has the list of an answer, an *O, come page by page. The list is in the order of its keys. A
+// key is its entry's alone, so that the next page begins in the right place also where the entry at
+// which the last one ended is gone. Cursor, limit and next_cursor are the transports' business.
+func Paged[O, T any](o Operation, list func(*O) *[]T, key func(T) string) Operation {
+	o.Part = func(answer any, choose func(keys []string) (from, to int)) any {
+		part := *answer.(*O)
+		entries := list(&part)
+		keys := make([]string, len(*entries))
+		for i, entry := range *entries {
+			keys[i] = key(entry)
+		}
+		from, to := choose(keys)
+		*entries = (*entries)[from:to]
+		return &part
+	}
+	return o
 }
 
 // Of completes an operation with what it takes, what its actor answers (an O or a *O; nothing

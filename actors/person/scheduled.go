@@ -42,13 +42,15 @@ func shownScheduled(m scheduled, salt ubl.Salt) *ubl.Scheduled {
 	return &m.Scheduled
 }
 
-// listScheduled are all, in the order of their times.
+// listScheduled are all, in the order of their times, and of their ids at the same time.
 func (s *State) listScheduled() *ubl.ScheduledList {
 	list := &ubl.ScheduledList{Scheduled: []ubl.Scheduled{}}
 	for _, m := range s.Scheduled {
 		list.Scheduled = append(list.Scheduled, m.Scheduled)
 	}
-	slices.SortStableFunc(list.Scheduled, func(a, b ubl.Scheduled) int { return cmp.Compare(a.At, b.At) })
+	slices.SortFunc(list.Scheduled, func(a, b ubl.Scheduled) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.ScheduledID, b.ScheduledID))
+	})
 	return list
 }
 

@@ -148,7 +148,7 @@ func (b *toolbox) List(ctx context.Context, who ubl.Identity) ([]office.Tool, er
 	}
 	var out []office.Tool
 	for _, name := range slices.Sorted(maps.Keys(b.acts)) {
-		if act := b.acts[name]; shown(name) {
+		if act := b.acts[name]; shown(name) && !(act.People && who.IsService) {
 			out = append(out, office.Tool{Name: name, Description: act.Description, Input: act.Input})
 		}
 	}

@@ -58,7 +58,7 @@ func bash(commands []*kong.Node) string {
 	var b strings.Builder
 	b.WriteString("# bash completion for ubl\n")
 	b.WriteString("_ubl_values() { \"${COMP_WORDS[0]}\" __values \"$1\" 2>/dev/null; }\n_ubl() {\n")
-	b.WriteString("  local line=\"${COMP_LINE:0:COMP_POINT}\" words=\"\" kind=\"\" files=\"\"\n")
+	b.WriteString("  local line=\"${COMP_LINE:0:$COMP_POINT}\" words=\"\" kind=\"\" files=\"\"\n")
 	b.WriteString("  local word=\"${line##* }\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n")
 	bashWords(&b, "  ", commands, 1)
 	// The names of ids hold colons, at which bash parts words.

@@ -26,28 +26,7 @@ func limitedNode(t *testing.T, change ...func(*serveCmd)) (ask func(who, method,
 // askedNode is limitedNode, with the node behind it.
 func askedNode(t *testing.T, change ...func(*serveCmd)) (n *node, ask func(who, method, path, body string) *httptest.ResponseRecorder) {
 	t.Helper()
-	begun := time.Now()
-	p := &program{now: func() time.Time { return begun }, random: &counter64{}}
-	c := &serveCmd{Data: t.TempDir(), Owner: "owner@localhost", Operator: []string{"ops@acme.com"}}
-	for _, f := range change {
-		f(c)
-	}
-	if err := c.bound(p); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	if p.mail, err = c.mailFlags.options(p); err != nil {
-		t.Fatal(err)
-	}
-	n = opened(t, p, c.Data)
-	if err := n.bootstrap(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	f, err := c.front(p, n, "http://127.0.0.1", "127.0.0.1:80", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(f.auth.Close)
+	p, n, f := limitedFront(t, change...)
 	tokens := map[string]string{}
 	return n, func(who, method, path, body string) *httptest.ResponseRecorder {
 		t.Helper()
@@ -56,6 +35,7 @@ func askedNode(t *testing.T, change ...func(*serveCmd)) (n *node, ask func(who, 
 			if !ok {
 				service, email = "", who
 			}
+			var err error
 			if tokens[who], _, err = n.key.Load().Sign(auth.TokenSpec{Email: email, Service: service, TTL: time.Hour, Now: p.now(), Random: p.random}); err != nil {
 				t.Fatal(err)
 			}
@@ -70,6 +50,34 @@ func askedNode(t *testing.T, change ...func(*serveCmd)) (n *node, ask func(who, 
 		f.server.Handler().ServeHTTP(w, r)
 		return w
 	}
+}
+
+// limitedFront is that server with what it is made of.
+func limitedFront(t *testing.T, change ...func(*serveCmd)) (*program, *node, *front) {
+	t.Helper()
+	begun := time.Now()
+	p := &program{now: func() time.Time { return begun }, random: &counter64{}}
+	c := &serveCmd{Data: t.TempDir(), Owner: "owner@localhost", Operator: []string{"ops@acme.com"}}
+	for _, f := range change {
+		f(c)
+	}
+	if err := c.bound(p); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if p.mail, err = c.mailFlags.options(p); err != nil {
+		t.Fatal(err)
+	}
+	n := opened(t, p, c.Data)
+	if err := n.bootstrap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := c.front(p, n, "http://127.0.0.1", "127.0.0.1:80", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.auth.Close)
+	return p, n, f
 }
 
 // limitOf is the limit that refused, "" for none.

@@ -21,7 +21,7 @@ func (c *serversCmd) Run(ctx context.Context, p *program) error {
 func serverRow(s *ubl.Server) string {
 	next := "-"
 	if s.NextTry != nil {
-		next = s.NextTry.String()
+		next = local(*s.NextTry)
 	}
 	return cells(s.ServerID, s.Name, stateOf(s), s.Tools, next, cmp.Or(s.Problem, "-"))
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/office"
 	"ubl/transport/envelope"
 	"ubl/transport/mcp"
 )
@@ -58,6 +59,32 @@ func TestEveryToolOfOursIsInASet(t *testing.T) {
 	}
 }
 
+// TestTheManualNamesEverySet that tools of ours are in, and no other.
+func TestTheManualNamesEverySet(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, said, begun := strings.Cut(string(manual), "The sets are ")
+	said, _, ended := strings.Cut(said, "and each server's id")
+	if !begun || !ended {
+		t.Fatal("the manual doesn't list the sets")
+	}
+	var told, there []string
+	for _, name := range regexp.MustCompile("`([a-z]+)`").FindAllStringSubmatch(said, -1) {
+		told = append(told, name[1])
+	}
+	names, _ := listed(t, limitedNode(t), "ops@acme.com", "/mcp/all")
+	for _, name := range names {
+		there = append(there, mcp.SetOf(name))
+	}
+	slices.Sort(told)
+	slices.Sort(there)
+	if there = slices.Compact(there); !slices.Equal(told, there) {
+		t.Errorf("the manual says that the sets are %v, and they are %v", told, there)
+	}
+}
+
 // TestTheSkillNamesWhatIsThere: every word that the skill of the plugin shows as a name is a tool,
 // or a member or code of answers.
 func TestTheSkillNamesWhatIsThere(t *testing.T) {
@@ -97,9 +124,26 @@ func TestTheDefaultIsSmall(t *testing.T) {
 	}
 	// An agent whose maker is an owner is a member by itself.
 	all, _ := listed(t, ask, "agent:owner@localhost", "/mcp/all")
-	for _, name := range []string{"platform.node.remove", "token.create", "portal.server.add"} {
+	for _, name := range []string{"platform.node.remove", "token.create", "portal.server.add", "person.get", "webhook.create"} {
 		if slices.Contains(all, name) {
 			t.Errorf("an agent is shown %s", name)
+		}
+	}
+}
+
+// TestModelsGetTheirCallersTools: a model that works for an agent is offered none of what is for people alone.
+func TestModelsGetTheirCallersTools(t *testing.T) {
+	_, _, f := limitedFront(t)
+	who := ubl.Platform() // a service of tenant 0, which there is
+	for _, who.IsService = range []bool{true, false} {
+		tools, err := f.agents.toolbox.List(t.Context(), who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, offered := range map[string]bool{"messenger.send": true, "person.reminder.add": !who.IsService, "webhook.create": !who.IsService} {
+			if got := slices.ContainsFunc(tools, func(tool office.Tool) bool { return tool.Name == name }); got != offered {
+				t.Errorf("a service (%t) is offered %s: %t", who.IsService, name, got)
+			}
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -108,6 +110,26 @@ func TestLetAnAgentInByProvider(t *testing.T) {
 		must(t, p.wantsIn(func() {
 			p.leads("link", "Continue with "+at.Server.Addr)
 			p.leads("button", "I am bob@corp.example")
+			p.find("heading", "Connect Harbour Robot to UBL")
+			p.press("checkbox", "general room…")
+			p.leads("button", "Allow")
+		}))
+	})
+}
+
+// TestLetAnAgentInByPasskey: who isn't signed in any more uses their passkey on the way to the page that asks.
+func TestLetAnAgentInByPasskey(t *testing.T) {
+	onScreen(t, phone, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		p.authenticator()
+		p.visit("/ui/settings")
+		p.press("button", "Add")
+		p.press("button", "Continue")
+		p.sees("The passkey was added")
+		call(p, network.ClearBrowserCookies, cdp.Empty{}) // as if the session had expired
+		must(t, p.wantsIn(func() {
+			p.leads("button", "Sign in with a passkey")
 			p.find("heading", "Connect Harbour Robot to UBL")
 			p.press("checkbox", "general room…")
 			p.leads("button", "Allow")

@@ -36,6 +36,7 @@ func (a *API) act(t *route, f *form) envelope.Act {
 		ReadOnly:    reads,
 		Destructive: t.destructive(),
 		Idempotent:  t.method != http.MethodPost,
+		People:      t.people,
 		Foreign:     t.foreign,
 		Do: func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 			if b != nil {

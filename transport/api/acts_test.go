@@ -98,7 +98,7 @@ func everyAct() []ubl.Did {
 
 // TestEveryActIsAsked by an operation, or says where it comes from.
 func TestEveryActIsAsked(t *testing.T) {
-	acts := newServer(t, families.All.Offers()...).api.Acts()
+	acts := newServer(t).api.Acts()
 	excused := slices.Concat(slices.Collect(maps.Values(unasked))...)
 	for _, did := range everyAct() {
 		asked := slices.ContainsFunc(acts, func(a envelope.Act) bool { return a.Name == string(did) })
@@ -116,7 +116,7 @@ func TestNamesOfTools(t *testing.T) {
 	dids := append(everyAct(), "portal.discover", "portal.server.disconnect", "office.upload.begin", "office.upload.end",
 		"messenger.upload", "messenger.mark_read", // how far one has read is one's own
 		"messenger.typing", "tenant.member.present") // they pass
-	for _, act := range newServer(t, families.All.Offers()...).api.Acts() {
+	for _, act := range newServer(t).api.Acts() {
 		first, _, dotted := strings.Cut(act.Name, ".")
 		if !ubl.ValidToolName(act.Name) || !dotted || ubl.ValidServerID(first) {
 			t.Errorf("%s is no name for a tool of ours", act.Name)

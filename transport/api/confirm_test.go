@@ -39,7 +39,7 @@ var silent = []string{
 // are the whole lists.
 func TestEveryWriteSaysWhetherItIsSensitive(t *testing.T) {
 	found := map[asks][]string{}
-	for _, tab := range newServer(t, families.All.Offers()...).api.table {
+	for _, tab := range newServer(t).api.table {
 		if tab.method != http.MethodGet && tab.asks == unsaid {
 			t.Errorf("%s changes something, and doesn't say whether it is sensitive: see asks", tab.id)
 		}
@@ -92,7 +92,7 @@ var undoable = map[string]string{
 // TestRemovalAsks: what takes people or data away for good asks for a fresh proof.
 func TestRemovalAsks(t *testing.T) {
 	met := map[string]bool{}
-	for _, tab := range newServer(t, families.All.Offers()...).api.table {
+	for _, tab := range newServer(t).api.table {
 		destructive := tab.destroys || tab.method != http.MethodGet && tab.method != http.MethodPost
 		if !destructive || tab.asks == proof || tab.asks == sometimes {
 			continue
@@ -111,7 +111,7 @@ func TestRemovalAsks(t *testing.T) {
 
 // TestEveryWriteSaysHowItIsCounted, so that none can be done without end.
 func TestEveryWriteSaysHowItIsCounted(t *testing.T) {
-	for _, tab := range newServer(t, families.All.Offers()...).api.table {
+	for _, tab := range newServer(t).api.table {
 		writes := tab.method != http.MethodGet
 		if known := tab.counts == ubl.Sends || tab.counts == ubl.Creations; known != writes {
 			t.Errorf("%s %s is counted as %q: writes count as sends or creations, reads as requests alone", tab.method, tab.id, tab.counts)

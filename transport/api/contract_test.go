@@ -23,7 +23,7 @@ const base = "https://ubl.invalid/schemas/"
 // promises for them.
 type contract struct{ spec map[string]any }
 
-// common is the document of servers without offers: they all have the same, which takes long to
+// common is the document of servers without a trial: they all have the same, which takes long to
 // make under the race detector.
 var common struct {
 	once sync.Once
@@ -32,7 +32,7 @@ var common struct {
 
 func newContract(t testing.TB, s *server) *contract {
 	t.Helper()
-	if len(s.api.Offers) > 0 {
+	if s.trial {
 		return &contract{parse(s.api.spec())}
 	}
 	common.once.Do(func() { common.spec = parse(s.api.spec()) })
@@ -120,8 +120,13 @@ func dataOf(kind string, body []byte) [][]byte {
 	return out
 }
 
+// validate holds an answer against a published schema. Those of families' answers are in the document
+// alone: TestToolsAreREST has them.
 func (c *contract) validate(t testing.TB, id string, data []byte) {
 	t.Helper()
+	if strings.HasSuffix(id, answerSuffix) {
+		return
+	}
 	schema := schemaOf(t, id)
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {

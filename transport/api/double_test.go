@@ -19,6 +19,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/actors/families"
 	"ubl/offer"
 	"ubl/transport/envelope"
 )
@@ -278,6 +279,9 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 	if answer, ok := answerHouse(to, cmd); ok {
 		return answer, nil
 	}
+	if answer, ok := answerFamilies(cmd); ok {
+		return answer, nil
+	}
 	if answer, ok := answerDomain(cmd); ok {
 		return answer, nil
 	}
@@ -404,6 +408,7 @@ type server struct {
 	api    *API
 	router *chi.Mux
 	acts   []envelope.Act // those of api, once asked for
+	trial  bool           // it offers something else than the families of the product
 }
 
 // zeros is a random source that is none, so that answers can be compared.
@@ -414,8 +419,13 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func newServer(t testing.TB, offers ...offer.Operation) *server {
-	s := &server{actors: &actors{t: t, atoms: chain(2)}}
+// newServer offers what the families of the product do, or in its place what a trial does.
+func newServer(t testing.TB, trial ...offer.Operation) *server {
+	s := &server{actors: &actors{t: t, atoms: chain(2)}, trial: len(trial) > 0}
+	offers := trial
+	if !s.trial {
+		offers = families.All.Offers()
+	}
 	s.openFiles(t)
 	s.api = New(Options{Asker: s.actors, Uploads: known{s.uploads, s.actors}, Blobs: s.folder, Cluster: s.actors, Office: s.actors, Portal: outside{s.actors}, Previews: onePreview{}, Version: "1.2.3", Random: zeros{}, Now: func() time.Time { return now.Std() },
 		NewServiceToken: func(ubl.TenantID, io.Reader) (string, string, string, error) { return "c1", "s3cret", "hash", nil },

@@ -199,3 +199,29 @@ func TestLooksAtThePastAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestForPeopleAlone: what is for people refuses a service, over REST and as a tool, and nobody is asked.
+func TestForPeopleAlone(t *testing.T) {
+	s := newServer(t)
+	bot := ubl.Identity{UserID: "u:bot", TenantID: "t:acme.com", IsService: true}
+	var found []string
+	for i := range s.api.table {
+		tab := &s.api.table[i]
+		if !tab.people {
+			continue
+		}
+		found = append(found, tab.tool)
+		body := bodies[tab.method+" /api"+tab.path]
+		s.expect(t, tab.id, s.doWith(bot, tab.method, places.Replace("/api"+tab.path), body), ubl.CodeForbidden)
+		act := s.act(t, tab.tool)
+		_, err := act.Do(acting(&envelope.Caller{Identity: bot}), argumentsOf(t, tab, "", body))
+		if asked := s.takeAsked(); !act.People || ubl.CodeOf(err) != ubl.CodeForbidden || len(asked) > 0 {
+			t.Errorf("%s as a tool, for people %t: %v, and asked %q", tab.tool, act.People, err, asked)
+		}
+	}
+	for _, tool := range []string{"person.get", "person.scheduled.add", "webhook.create", "webhook.deliveries", "tenant.invitation.create", "tenant.domain.claim"} {
+		if !slices.Contains(found, tool) {
+			t.Errorf("%s isn't for people alone", tool)
+		}
+	}
+}

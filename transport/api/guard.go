@@ -73,8 +73,11 @@ func (o operation) maxBody() int64 {
 }
 
 func check(o operation, body *huma.RequestBody, query []string, r *http.Request) *ubl.Error {
-	if envelope.CallerOf(r.Context()) == nil {
+	switch caller := envelope.CallerOf(r.Context()); {
+	case caller == nil:
 		return ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential")
+	case o.people && caller.Identity.IsService:
+		return ubl.Errorf(ubl.CodeForbidden, "this is for people alone: no agent or other service may use it")
 	}
 	if r.URL.RawQuery != "" {
 		if err := checkQuery(query, r.URL.RawQuery); err != nil {

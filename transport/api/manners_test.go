@@ -27,6 +27,7 @@ var listed = map[string]string{
 	"list-kinds": "kinds", "list-containers": "containers", "list-workspaces": "workspaces", "list-documents": "documents",
 	"list-versions": "versions", "search-documents": "documents", "list-files": "files", "list-servers": "servers", "list-tools": "tools", "read-portal-log": "calls",
 	"read-history": "messages", "read-entries": "entries", "read-atoms": "atoms", "read-thread": "entries", "list-pins": "entries", "list-room-files": "files", "list-readers": "readers", "search-messages": "hits",
+	"person-scheduled-list": "scheduled", "webhook-list": "webhooks", "webhook-deliveries": "deliveries",
 }
 
 // unpaged are lists that don't come page by page, and why.
@@ -36,6 +37,7 @@ var unpaged = map[string]string{
 	"get-cluster":   "the nodes of one cluster",
 	"get-container": "one container",
 	"list-previews": "three at most",
+	"person-get":    "what one person keeps, which has bounds",
 }
 
 // TestListsHavePages: each operation that reads and answers a list takes limit and cursor, and
@@ -83,6 +85,7 @@ func TestListsHavePages(t *testing.T) {
 var whole = map[string]int{
 	"list-tenant-members": 2, "list-members": 2, "list-container-members": 2, "list-invitations": 1, "list-domains": 4, "list-service-tokens": 2,
 	"list-tokens": 2, "list-passkeys": 1, "list-dead-letters": 1, "list-kinds": 1, "list-containers": 2, "list-workspaces": 1, "list-servers": 2,
+	"person-scheduled-list": 2, "webhook-list": 2, "webhook-deliveries": 2,
 }
 
 // TestPagesAreTheWhole: pages of one entry each are the list that comes without a limit, in its

@@ -27,11 +27,12 @@ type offered struct {
 	as     operation
 	input  *huma.Schema     // all of it as one object
 	keyed  *huma.Schema     // of the idempotency key that a body may hold
+	paging *huma.Schema     // of the page that the query of a list may ask for; empty for no list
 	places map[string]place // by member
 }
 
-// place is where a member of the input stands in a request.
-type place struct{ in, name string }
+// place is where a member of the input stands in a request. One of the query has a type.
+type place struct{ in, name, kind string }
 
 func (p place) String() string { return p.in + "." + p.name }
 
@@ -46,15 +47,19 @@ func (a *API) offer(op offer.Operation) {
 	components := a.huma.OpenAPI().Components.Schemas
 	t := &offered{
 		Operation: op, api: a, places: map[string]place{},
-		input: components.Schema(op.Input, false, ""), keyed: components.Schema(reflect.TypeFor[KeyBody](), false, ""),
+		input: components.Schema(op.Input, false, ""), keyed: components.Schema(reflect.TypeFor[KeyBody](), false, ""), paging: &huma.Schema{},
+	}
+	if op.Part != nil {
+		t.paging = components.Schema(reflect.TypeFor[PageQuery](), false, "")
 	}
 	for _, found := range pathParameter.FindAllStringSubmatch(op.Path, -1) {
-		t.places[snake(found[1])] = place{"path", found[1]}
+		t.places[snake(found[1])] = place{in: "path", name: found[1]}
 	}
 	family, _, _ := strings.Cut(op.Tool, ".")
 	o := operation{
 		method: op.Method, path: op.Path, id: strings.ReplaceAll(op.Tool, ".", "-"), tool: op.Tool, tag: family, answers: op.Tool + answerSuffix,
 		summary: op.Summary, more: op.More, counts: op.Counts, creates: op.Creates, location: op.Location, destroys: op.Destroys,
+		people: op.People,
 	}
 	if op.Method != http.MethodGet {
 		o.asks = nothing
@@ -62,7 +67,12 @@ func (a *API) offer(op offer.Operation) {
 	if op.Sensitive {
 		o.asks = proof
 	}
-	components.Map()[o.answers] = answerSchema(*components.Schema(op.Output, false, ""))
+	answer := answerSchema(*components.Schema(op.Output, false, ""))
+	if op.Part != nil {
+		answer.Properties["next_cursor"] = components.Schema(reflect.TypeFor[Paged](), false, "").Properties["next_cursor"]
+		answer.Required = append(answer.Required, "next_cursor")
+	}
+	components.Map()[o.answers] = answer
 	if o.creates && o.location == "" {
 		panic("say where what " + op.Tool + " makes is")
 	}
@@ -86,17 +96,19 @@ func answerSchema(s huma.Schema) *huma.Schema {
 // describe says where the members of the input stand.
 func (t *offered) describe(op *huma.Operation) {
 	body := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{}}
-	for _, name := range slices.Sorted(maps.Keys(t.input.Properties)) {
-		s, required := t.input.Properties[name], slices.Contains(t.input.Required, name)
+	members := maps.Clone(t.input.Properties)
+	maps.Copy(members, t.paging.Properties)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		s, required := members[name], slices.Contains(t.input.Required, name)
 		at, inPath := t.places[name]
 		switch {
 		case inPath:
 			op.Parameters = append(op.Parameters, &huma.Param{Name: at.name, In: "path", Required: true, Schema: s})
 		case t.Method == http.MethodGet:
-			t.places[name] = place{"query", name}
+			t.places[name] = place{"query", name, s.Type}
 			op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Required: required, Schema: s})
 		default:
-			t.places[name] = place{"body", name}
+			t.places[name] = place{in: "body", name: name}
 			body.Properties[name] = s
 			if required {
 				body.Required = append(body.Required, name)
@@ -121,38 +133,48 @@ func (t *offered) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (t *offered) ask(ctx context.Context, r *http.Request) (any, error) {
-	input, key, err := t.read(r)
-	if err != nil {
+	var in request
+	if err := t.read(r, &in); err != nil {
 		return nil, err
 	}
-	to, cmd := t.Ask(envelope.Command(ctx, key), input)
+	to, cmd := t.Ask(envelope.Command(ctx, in.Key), in.input)
 	out, err := t.api.Asker.Ask(ctx, to, cmd)
-	if out == nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case t.Part != nil:
+		return t.pageOf(in.PageQuery, out)
+	case out == nil:
 		out = struct{}{}
 	}
-	return out, err
+	return out, nil
 }
 
-// read makes the input of a request, and its idempotency key where the body has one.
-func (t *offered) read(r *http.Request) (input any, key string, err error) {
+// request is what somebody asks for: the input, and what isn't the family's business.
+type request struct {
+	KeyBody
+	PageQuery
+	input any
+}
+
+// read makes out what a request asks for.
+func (t *offered) read(r *http.Request, in *request) error {
 	given := map[string]jsontext.Value{}
 	if r.ContentLength != 0 {
 		if err := readBody(r, &given); err != nil {
-			return nil, "", err
+			return err
+		}
+		if given == nil {
+			return invalid("body", envelope.Mistyped('n', huma.TypeObject))
 		}
 	}
 	for name := range given {
 		if at, ok := t.places[name]; ok && at.in != "body" {
-			return nil, "", invalid("body."+name, "belongs into the "+at.in)
+			return invalid("body."+name, "belongs into the "+at.in)
 		}
 	}
-	if quoted, ok := given[keyArgument]; ok {
-		var in KeyBody
-		if err := t.check(t.keyed, map[string]jsontext.Value{keyArgument: quoted}, &in); err != nil {
-			return nil, "", err
-		}
-		key = in.Key
-		delete(given, keyArgument)
+	if err := t.take(given, t.keyed, &in.KeyBody); err != nil {
+		return err
 	}
 	query := r.URL.Query()
 	for name, at := range t.places {
@@ -160,11 +182,29 @@ func (t *offered) read(r *http.Request) (input any, key string, err error) {
 		case at.in == "path":
 			given[name] = text(pathValue(r, at.name))
 		case at.in == "query" && query.Has(at.name):
-			given[name] = t.literal(name, query.Get(at.name))
+			given[name] = literally(at.kind, query.Get(at.name))
 		}
 	}
-	input = reflect.New(t.Input).Interface()
-	return input, key, t.check(t.input, given, input)
+	if err := t.take(given, t.paging, &in.PageQuery); err != nil {
+		return err
+	}
+	in.input = reflect.New(t.Input).Interface()
+	return t.check(t.input, given, in.input)
+}
+
+// take takes out of what is given the members that a schema describes, and decodes them.
+func (t *offered) take(given map[string]jsontext.Value, as *huma.Schema, into any) error {
+	taken := map[string]jsontext.Value{}
+	for name := range as.Properties {
+		if value, ok := given[name]; ok {
+			taken[name] = value
+			delete(given, name)
+		}
+	}
+	if len(taken) == 0 {
+		return nil
+	}
+	return t.check(as, taken, into)
 }
 
 // check holds an object against its description, and decodes it.
@@ -202,9 +242,9 @@ func (t *offered) where(location string) string {
 	return location
 }
 
-// literal is a text of the query as the type that is expected there, or as it is.
-func (t *offered) literal(name, given string) jsontext.Value {
-	switch t.input.Properties[name].Type {
+// literally is a text of the query as the type that is expected there, or as it is.
+func literally(kind, given string) jsontext.Value {
+	switch kind {
 	case huma.TypeBoolean:
 		if yes, err := strconv.ParseBool(given); err == nil {
 			return strconv.AppendBool(nil, yes)

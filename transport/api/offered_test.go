@@ -151,7 +151,7 @@ func TestOfferedAsDescribed(t *testing.T) {
 func TestOfferedAsTools(t *testing.T) {
 	s, a := offering(t)
 	look, end := s.act(t, "trial.get"), s.act(t, "trial.end")
-	if !look.ReadOnly || end.ReadOnly || !end.Destructive || end.Description != "End a trial. For good." {
+	if !look.ReadOnly || end.ReadOnly || !end.Destructive || end.Description != "For good." || look.Description != "Look at a trial." {
 		t.Errorf("the tools are %+v and %+v", look, end)
 	}
 	for args, want := range map[string]ubl.Code{

@@ -28,6 +28,7 @@ type operation struct {
 	// fixed are members of the body that have one good value: the tool gives it where it isn't given,
 	// and shows no other.
 	fixed      map[string]string
+	people     bool   // for people alone: services are refused
 	streams    string // the schema of the events of an answer that may be a stream
 	creates    bool   // answers 201
 	location   string // where that is, for a family's; see locations

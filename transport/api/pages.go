@@ -1,7 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -12,8 +15,8 @@ import (
 type (
 	// PageQuery asks for a page of a list that may come whole.
 	PageQuery struct {
-		Cursor string `query:"cursor" maxLength:"700" doc:"The next_cursor of the page before."`
-		Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"At most so many; without one, all."`
+		Cursor string `query:"cursor" json:"cursor,omitempty" maxLength:"700" doc:"The next_cursor of the page before."`
+		Limit  int    `query:"limit" json:"limit,omitempty" minimum:"1" maximum:"500" doc:"At most so many; without one, all."`
 	}
 	// Paged is what an answer says of the rest of a list.
 	Paged struct {
@@ -60,4 +63,42 @@ func behind[T any](cursor string, all []T, by order, key func(T) string) ([]T, e
 		}
 	}
 	return all[following:], nil
+}
+
+// pageOf is the page of a family's list that is asked for.
+func (t *offered) pageOf(q PageQuery, answer any) (any, error) {
+	by := ascending
+	if t.Falling {
+		by = descending
+	}
+	var p pageAnswer
+	var err error
+	p.part = t.Part(answer, func(keys []string) (from, to int) {
+		var chosen []string
+		chosen, p.rest, err = cut(q, keys, by, func(key string) string { return key })
+		if len(chosen) > 0 {
+			from = slices.Index(keys, chosen[0])
+		}
+		return from, from + len(chosen)
+	})
+	return p, err
+}
+
+// pageAnswer is an answer with a part of a list, and where the next begins.
+type pageAnswer struct {
+	part any // marshals to an object with members
+	rest Paged
+}
+
+// MarshalJSON implements [json.Marshaler]. Both are objects, which it makes one.
+func (p pageAnswer) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(p.part); err != nil {
+		return nil, err
+	}
+	part := bytes.TrimSuffix(out.Bytes(), []byte("}\n"))
+	rest, err := json.Marshal(p.rest)
+	return append(append(part, ','), rest[1:]...), err
 }

@@ -75,7 +75,7 @@ func (a *API) tenantRoutes() {
 func (a *API) invitationRoutes() {
 	handle(a, operation{method: "GET", path: "/invitations", id: "list-invitations", tool: "tenant.invitation.list", tag: "tenant", answers: "ubl.api.invitations.v1",
 		summary: "Invitations into the tenant", more: "Owners of the tenant. Those that are open, and the newest that have ended; the oldest first."}, a.listInvitations)
-	handle(a, operation{method: "POST", path: "/invitations", id: "create-invitation", asks: proof, counts: ubl.Creations, tool: "tenant.invitation.create", tag: "tenant", answers: "ubl.api.invitation_created.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/invitations", id: "create-invitation", asks: proof, counts: ubl.Creations, tool: "tenant.invitation.create", people: true, tag: "tenant", answers: "ubl.api.invitation_created.v1", creates: true,
 		summary: "Invite a person into the tenant",
 		more: "Owners of the tenant that are people. Whoever opens the link and confirms, once, is a member. They have an id of their own and are shown as unproven: the link says nothing about the address. " +
 			"The link is in this answer and nowhere else: a repetition under the same key answers the same invitation with a null link. " +
@@ -89,11 +89,11 @@ func (a *API) domainRoutes() {
 		summary: "Mail domains of the tenant", more: "Owners of the tenant; in tenant 0 those of all tenants. State is configured (by the server's operator), verified (by DNS), " +
 			"pending, or unconfirmed: verified by DNS, and the owner who stands for it is none any more, so that nobody new joins by it until another owner verifies it. " +
 			"New people with verified addresses of a configured or verified domain join the tenant."}, a.listDomains)
-	handle(a, operation{method: "POST", path: "/domains", id: "claim-domain", asks: proof, counts: ubl.Creations, tool: "tenant.domain.claim", tag: "tenant", answers: "ubl.api.domain.v1", creates: true,
+	handle(a, operation{method: "POST", path: "/domains", id: "claim-domain", asks: proof, counts: ubl.Creations, tool: "tenant.domain.claim", people: true, tag: "tenant", answers: "ubl.api.domain.v1", creates: true,
 		summary: "Claim a mail domain for the tenant",
 		more: "Owners of the tenant that are people. The answer has the TXT record to publish; a pending claim gives nothing and ends after 7 days. " +
 			"A claim is of that very domain, without those below it."}, a.claimDomain)
-	handle(a, operation{method: "POST", path: "/domains/{domain}/verify", id: "verify-domain", asks: proof, counts: ubl.Creations, tool: "tenant.domain.verify", tag: "tenant", answers: "ubl.api.domain.v1",
+	handle(a, operation{method: "POST", path: "/domains/{domain}/verify", id: "verify-domain", asks: proof, counts: ubl.Creations, tool: "tenant.domain.verify", people: true, tag: "tenant", answers: "ubl.api.domain.v1",
 		summary: "Look for a claim's TXT record",
 		more: "Owners of the tenant that are people, ten times a minute. A 409 says what is missing; DNS that doesn't answer is a 503. " +
 			"The first tenant to be verified has the domain until it is released, also when the record goes. " +

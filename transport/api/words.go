@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -38,8 +39,5 @@ func (o operation) words() said {
 	if w, ok := words[o.tool]; ok {
 		return w
 	}
-	if o.more == "" {
-		return said{o.summary, o.summary + "."}
-	}
-	return said{o.summary, o.summary + ". " + o.more}
+	return said{o.summary, cmp.Or(o.more, o.summary+".")}
 }

@@ -19,6 +19,8 @@ type Act struct {
 	// ones replace or take away what was there. Idempotent ones lead to the same
 	// state when they are repeated.
 	ReadOnly, Destructive, Idempotent bool
+	// People acts are for people alone: services aren't shown them, and Do refuses them.
+	People bool
 	// Do runs the act for the caller in ctx, under the request in ctx, and answers
 	// what REST answers. It validates args by itself. Errors are [ubl.Error]; the
 	// places in their details are those of arguments, as body.text.

@@ -159,6 +159,31 @@ var builders = []task{
 	{"which tools are open to whom", []string{"portal.tool.list", "tool.access"}},
 }
 
+// own are for the tools of families that bring their own: what reaches somebody, and webhooks. Each tool
+// has a task.
+var own = []task{
+	{"What notifications do I get, and on which devices?", []string{"person.get"}},
+	{"Don't disturb me for two hours", []string{"person.preferences.update"}},
+	{"Mute the alerts room until tomorrow", []string{"person.room.update"}},
+	{"Get the key by which this browser subscribes to push notifications", []string{"person.key.create"}},
+	{"Show my notifications in this browser, too", []string{"person.device.add"}},
+	{"I sold my old tablet, no more notifications there", []string{"person.device.remove"}},
+	{"Remind me of this message tomorrow morning", []string{"person.reminder.add"}},
+	{"I don't need that reminder any more", []string{"person.reminder.remove"}},
+	{"Which of my messages are still scheduled?", []string{"person.scheduled.list"}},
+	{"Say good morning in general every Monday at nine", []string{"person.scheduled.add"}},
+	{"Send the scheduled message an hour later", []string{"person.scheduled.update"}},
+	{"Cancel the message that I planned for Friday", []string{"person.scheduled.remove"}},
+	{"Which webhooks do we have, and which of them fail?", []string{"webhook.list"}},
+	{"Have our build server told of new messages in r:releases", []string{"webhook.create"}},
+	{"Pause the webhook to the old server", []string{"webhook.update"}},
+	{"Delete the webhook to the CRM", []string{"webhook.remove"}},
+	{"The webhook's signing secret leaked, give it a new one", []string{"webhook.rotate"}},
+	{"Send a test event to the webhook", []string{"webhook.test"}},
+	{"Why did the last deliveries of the webhook fail?", []string{"webhook.deliveries"}},
+	{"Send that failed delivery again", []string{"webhook.redeliver"}},
+}
+
 // terse are queries of a word or three, as clients make them of a task. Words were mended for them.
 var terse = []task{
 	{"dead letters", []string{"deadletter.list"}},

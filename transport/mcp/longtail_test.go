@@ -56,10 +56,7 @@ func (w *world) search(t *testing.T, path, who, args string) (names []string, to
 	if out.Tools == nil || out.More == nil {
 		t.Fatalf("tools and more have to be there")
 	}
-	for _, tool := range out.Tools {
-		names = append(names, tool.Name)
-	}
-	return names, out.Tools, *out.More
+	return namesOf(out.Tools), out.Tools, *out.More
 }
 
 // open says which tools of ours no record closes to the caller, as the program does.

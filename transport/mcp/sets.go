@@ -8,17 +8,14 @@ import (
 )
 
 // audience is whom a tool of ours is for. Others aren't shown it, and are refused if they use it
-// anyway: the actors decide that, by the same rule.
+// anyway: the actors decide that, by the same rule. What is for people alone says so itself.
 type audience int
 
 const (
-	everyone audience = iota
-	owners            // of the tenant
-	// permitted is for whom the terms of the TenantLicense permit it, usually its owners, and
-	// permittedPeople for those of them that are no services.
-	permitted
-	permittedPeople
-	operators // owners of tenant 0
+	everyone  audience = iota
+	owners             // of the tenant
+	permitted          // for whom the terms of the TenantLicense permit it, usually its owners
+	operators          // owners of tenant 0
 )
 
 // Sets that the code knows.
@@ -56,9 +53,8 @@ var ownSets = []struct {
 		portal.tool.approve portal.tool.list tool.access`},
 	{"tenant", everyone, `passkey.list passkey.remove platform.token.list platform.token.revoke platform.token.revoke_all tenant.get
 		tenant.member.list tenant.member.remove tenant.member.update tenant.member.presence tenant.member.present token.list token.mandate token.revoke user.whoami`},
-	{"tenant", permitted, `tenant.domain.list tenant.domain.release tenant.invitation.list tenant.invitation.revoke tenant.update
-		token.create token.renew`},
-	{"tenant", permittedPeople, `tenant.domain.claim tenant.domain.verify tenant.invitation.create`},
+	{"tenant", permitted, `tenant.domain.claim tenant.domain.list tenant.domain.release tenant.domain.verify tenant.invitation.create tenant.invitation.list
+		tenant.invitation.revoke tenant.update token.create token.renew`},
 	{"admin", owners, `deadletter.discard deadletter.list deadletter.redrive`},
 	{"admin", operators, `platform.cluster.get platform.node.remove`},
 	{setTools, everyone, `tool.call tool.describe tool.run tool.search`},

@@ -295,6 +295,45 @@ func TestForWhom(t *testing.T) {
 	}
 }
 
+// TestForPeople: a service isn't shown what is for people alone, doesn't find it, and is refused when it
+// uses it anyway.
+func TestForPeople(t *testing.T) {
+	w := newWorld(t)
+	w.makeBot()
+	for set, tools := range map[string][]string{"person": {"person.get", "person.scheduled.add"}, "webhook": {"webhook.list", "webhook.create"}} {
+		members := w.listed(t, "/mcp/"+set, "bob")
+		for _, tool := range tools {
+			if !slices.Contains(members, tool) || !slices.Contains(w.listed(t, "/mcp/all", "bob"), tool) {
+				t.Errorf("a member isn't shown %s", tool)
+			}
+			if a := w.use(t, "/mcp", "bot", "test", "tool.describe", `{"name":"`+tool+`"}`); !strings.Contains(a.body, `"code":"unknown_tool"`) {
+				t.Errorf("%s is described to a service: %s", tool, a.body)
+			}
+			for _, a := range []answer{w.use(t, "/mcp", "bot", "test", tool, `{}`), w.use(t, "/mcp", "bot", "test", "tool.call", `{"name":"`+tool+`"}`)} {
+				if !strings.Contains(a.body, `"code":"forbidden"`) {
+					t.Errorf("a service that uses %s is answered %s", tool, a.body)
+				}
+			}
+		}
+		for _, path := range []string{"/mcp/all", "/mcp/" + set} {
+			if sets := setsOf(w.listed(t, path, "bot")); slices.Contains(sets, set) {
+				t.Errorf("a service is shown %v at %s", sets, path)
+			}
+		}
+	}
+	for query, tool := range map[string]string{
+		"remind me of a message": "person.reminder.add", "schedule a message": "person.scheduled.add", "make a webhook": "webhook.create", "invite a person": "tenant.invitation.create",
+	} {
+		args := `{"query":"` + query + `","limit":20}`
+		if names, _, _ := w.search(t, "/mcp", "ana", args); !slices.Contains(names, tool) {
+			t.Errorf("a person doesn't find %s: %v", tool, names)
+		}
+		if names, _, _ := w.search(t, "/mcp", "bot", args); slices.Contains(names, tool) || slices.ContainsFunc(setsOf(names), func(set string) bool { return set == "person" || set == "webhook" }) {
+			t.Errorf("a service finds %v", names)
+		}
+	}
+}
+
 // TestTermsShowMore: who isn't an owner is shown what the tenant's own terms permit to them.
 func TestTermsShowMore(t *testing.T) {
 	w := newWorld(t, func(o *mcp.Options) {

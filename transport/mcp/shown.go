@@ -73,12 +73,15 @@ func (x *sight) shows(t *ownTool) bool {
 
 // isFor reports whether a tool of ours is for the caller.
 func (x *sight) isFor(t *ownTool) bool {
+	if t.People && x.who.IsService {
+		return false
+	}
 	owner := x.role == ubl.RoleOwner
 	switch t.of {
 	case owners:
 		return owner
-	case permitted, permittedPeople:
-		return (t.of == permitted || !x.who.IsService) && (owner || x.permits(t.Name))
+	case permitted:
+		return owner || x.permits(t.Name)
 	case operators:
 		return owner && x.who.TenantID == ubl.CoreTenant
 	}

@@ -18,6 +18,8 @@ import (
 	"go.uber.org/goleak"
 
 	"ubl"
+	"ubl/actors/families"
+	"ubl/actors/tenant"
 	"ubl/test/harness"
 	"ubl/test/leaks"
 	"ubl/transport/api"
@@ -37,10 +39,12 @@ var (
 	ana = harness.User("ana@acme.com")
 	bob = harness.User("bob@acme.com")
 	eve = harness.User("eve@other.org") // of another tenant
+	// bot is a service of ana's, once [world.makeBot] has made it.
+	bot = ubl.Identity{UserID: ubl.UserIDFor(tenant.ServiceIssuer, "c1", false), IsService: true, TenantID: ana.TenantID, Issuer: tenant.ServiceIssuer, Subject: "c1"}
 )
 
 // people are the callers by what they send as their credential.
-var people = map[string]ubl.Identity{"ana": ana, "bob": bob, "eve": eve}
+var people = map[string]ubl.Identity{"ana": ana, "bob": bob, "eve": eve, "bot": bot}
 
 // world is the real actors with the API's acts, and the MCP server over them.
 type world struct {
@@ -76,6 +80,10 @@ func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
 	return w
 }
 
+func (w *world) makeBot() {
+	harness.Must[*ubl.ServiceToken](w.House, ubl.TenantName(ana.TenantID), ubl.CreateServiceToken{Request: w.Request(ana), Name: "bot", ClientID: bot.Subject, SecretHash: "00"})
+}
+
 // node makes an MCP server over the world's actors, as each node of a cluster
 // has one.
 func (w *world) node(t testing.TB, change ...func(*mcp.Options)) *mcp.Server {
@@ -98,7 +106,7 @@ func (w *world) node(t testing.TB, change ...func(*mcp.Options)) *mcp.Server {
 // described are the API's tools, whose descriptions take a good part of a second to make under
 // the race detector. All worlds have the same; each act asks the world that its context names.
 var described = sync.OnceValue(func() []envelope.Act {
-	return api.New(api.Options{Asker: named{}, Now: time.Now, Version: "test"}).Acts()
+	return api.New(api.Options{Asker: named{}, Now: time.Now, Version: "test", Offers: families.All.Offers()}).Acts()
 })
 
 // named asks whom the context names under its own type.
