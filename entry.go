@@ -53,7 +53,7 @@ const (
 	// From the acts that cause them, as entries of these types.
 	ContentMembership = "application/vnd.ubl.membership+json" // {"changes":[…]}
 	ContentProposal   = "application/vnd.ubl.proposal+json"   // {"agreement_id":…,"state":…,"terms_hash":…}
-	ContentRoom       = "application/vnd.ubl.room+json"       // {"name":…,"topic":…}: what has changed
+	ContentRoom       = "application/vnd.ubl.room+json"       // a [RoomBody]: what has changed
 	ContentCall       = "application/vnd.ubl.call+json"       // {"call_id":…,"state":…}
 )
 
@@ -87,6 +87,16 @@ type (
 		AgreementID AgreementID   `json:"agreement_id"`
 		State       ProposalState `json:"state"`
 		TermsHash   string        `json:"terms_hash,omitempty"`
+	}
+	// RoomBody is that of [ContentRoom]: the members that have changed, as they are from then on.
+	RoomBody struct {
+		RoomDescriptionPatch
+		Retention *Retention `json:"retention,omitempty"`
+	}
+	// Retention is how long messages are kept: days and hours, 0 of both for ever.
+	Retention struct {
+		Days  int `json:"days"`
+		Hours int `json:"hours"`
 	}
 )
 
@@ -152,6 +162,12 @@ func MembershipContent(changes ...MemberChange) TypedBody {
 // now.
 func RoomContent(p RoomDescriptionPatch) TypedBody {
 	return TypedBody{Type: ContentRoom, JSON: canonical(p)}
+}
+
+// RetentionContent is the body of an entry about the room that tells how long its messages are
+// kept from then on.
+func RetentionContent(p RoomPolicy) TypedBody {
+	return TypedBody{Type: ContentRoom, JSON: canonical(RoomBody{Retention: &Retention{p.RetentionDays, p.RetentionHours}})}
 }
 
 // ProposalContent is the body of a proposal entry.
@@ -250,6 +266,8 @@ type Entry struct {
 	// Edited is what a message says now, where that isn't its body: the receipt and the salt prove
 	// the body.
 	Edited *Edited `json:"edited,omitempty"`
+	// Forwarded says whose words of another room a message repeats, nil for its author's own.
+	Forwarded *Forwarded `json:"forwarded,omitempty"`
 	// ImportedFrom says where an owner has imported the entry from, nil where it was made here.
 	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
 	Kind         string        `json:"kind"`
@@ -270,6 +288,9 @@ type Entry struct {
 	// older than commitments, for one that was redacted, and for a vote in an anonymous poll.
 	Salt   Salt `json:"salt,omitzero"`
 	SentAt Time `json:"sent_at"`
+	// Source is the message that a forwarded one repeats. Only who reads the entry alone is told,
+	// and may read that message too.
+	Source *MessageRef `json:"source,omitempty"`
 	// Target is what an edit, reaction, redaction, pin, vote or end of a poll is about, and for what
 	// became of a proposal the entry that told of it first.
 	Target   *MessageID `json:"target,omitempty"`
@@ -368,7 +389,7 @@ func (m *Message) Entry(salt Salt) *Entry {
 		files = nil
 	}
 	return &Entry{
-		Attachments: files, AuthorID: m.SenderID, Body: &c, ID: m.MsgID, ImportedFrom: m.ImportedFrom, Kind: EntryKind, Receipt: m.Receipt, ReplyTo: m.ReplyTo,
+		Attachments: files, AuthorID: m.SenderID, Body: &c, ID: m.MsgID, Forwarded: m.Forwarded, ImportedFrom: m.ImportedFrom, Kind: EntryKind, Receipt: m.Receipt, ReplyTo: m.ReplyTo,
 		RoomID: m.RoomID, RoomSeq: m.RoomSeq, Salt: salt, SentAt: m.SentAt, TenantID: m.TenantID, Thread: m.Thread, Type: EntryMessage,
 	}
 }

@@ -118,6 +118,8 @@ type Message struct {
 	Pinned    bool        `json:"pinned,omitempty"`
 	Reactions []Reactions `json:"reactions,omitempty"`
 	Replies   *Replies    `json:"replies,omitempty"`
+	// Forwarded says whose words of another room the message repeats, nil for its sender's own.
+	Forwarded *Forwarded `json:"forwarded,omitempty"`
 	// ImportedFrom says where an owner has imported the message from, nil where it was sent here.
 	ImportedFrom *ImportedFrom `json:"imported_from,omitempty"`
 	ReplyTo      *MessageID    `json:"reply_to"`
@@ -141,6 +143,9 @@ func (m *Message) AppendJSON(dst []byte) []byte {
 	dst = m.Body.append(dst)
 	if m.Edited != nil {
 		dst = append(append(dst, `,"edited":`...), canonical(m.Edited)...)
+	}
+	if m.Forwarded != nil {
+		dst = append(append(dst, `,"forwarded":`...), canonical(m.Forwarded)...)
 	}
 	if m.ImportedFrom != nil {
 		dst = append(append(dst, `,"imported_from":`...), canonical(m.ImportedFrom)...)
@@ -183,6 +188,83 @@ func (m *Message) AppendJSON(dst []byte) []byte {
 	dst = append(dst, m.Type...)
 	return append(dst, `"}`...)
 }
+
+// Forwarded says whose words a message repeats, and when they were written. Where that was it
+// doesn't say: its readers may not know that there is such a room (see [Entry].Source).
+type Forwarded struct {
+	At       Time   `json:"at"`
+	AuthorID UserID `json:"author_id"`
+	// AuthorName is what an author was called whose words were imported.
+	AuthorName string `json:"author_name,omitempty"`
+	// Comment is how many characters of the text are the sender's own. The repeated words begin
+	// behind them and an empty line.
+	Comment int `json:"comment,omitempty"`
+}
+
+// behindComment is between a comment and what it is about.
+const behindComment = "\n\n"
+
+// Under is a text under a comment, and the record that says so.
+func (f Forwarded) Under(comment, text string) (*Forwarded, string) {
+	f.Comment = utf8.RuneCountInString(comment)
+	switch {
+	case comment == "":
+		return &f, text
+	case text == "":
+		return &f, comment
+	}
+	return &f, comment + behindComment + text
+}
+
+// Words are what a message's text repeats, without the sender's comment.
+func (f *Forwarded) Words(text string) string {
+	if f == nil || f.Comment == 0 {
+		return text
+	}
+	runes := []rune(text)
+	return strings.TrimPrefix(string(runes[min(f.Comment, len(runes)):]), behindComment)
+}
+
+// In adds its commitment to an act: the ledger doesn't say who wrote elsewhere.
+func (f *Forwarded) In(this Fields, salt Salt) Fields {
+	if f == nil {
+		return this
+	}
+	return append(this, Str("forwarded_hash", salt.Commit(canonical(f))))
+}
+
+// MessageRef names a message.
+type MessageRef struct {
+	MsgID  MessageID `json:"msg_id"`
+	RoomID RoomID    `json:"room_id"`
+}
+
+// CopyMessage asks a room for what one of its messages says by now, to be forwarded. Who may
+// read it, and not where messages disappear: a copy would stay. Answers *MessageCopy.
+type CopyMessage struct {
+	Who   Identity
+	MsgID MessageID
+}
+
+// MessageCopy is what is repeated of a message, with the files that it carries still.
+type MessageCopy struct {
+	Forwarded
+	Text        string
+	Attachments []Attachment
+}
+
+// Forward is the message that a [SendMessage] repeats.
+type Forward struct {
+	MessageRef
+	// Copy is what its room has told the sender. Nil where that refuses it by now, with Refused
+	// and Why: a repetition under the same key is answered as at first, anything else so.
+	Copy    *MessageCopy `json:",omitempty"`
+	Refused Code         `json:",omitempty"`
+	Why     string       `json:",omitempty"`
+}
+
+// Cost is 0: it reads.
+func (CopyMessage) Cost() int { return 0 }
 
 // CheckText refuses a text that is empty, not UTF-8, or longer than max bytes.
 func CheckText(text string, max int) error {

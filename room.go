@@ -29,13 +29,20 @@ const (
 type RoomPolicy struct {
 	// MaxMessageBytes is 1 to [MaxMessageBytes].
 	MaxMessageBytes int `json:"max_message_bytes"`
-	// RetentionDays is how long messages are kept; 0 is for ever.
-	RetentionDays int `json:"retention_days"`
+	// RetentionDays and RetentionHours, 0 to [MaxRetentionHours], are together how long messages
+	// are kept; 0 of both is for ever. See Keeps.
+	RetentionDays  int `json:"retention_days"`
+	RetentionHours int `json:"retention_hours,omitempty"`
 	// Join is [JoinInvite] or [JoinTenant].
 	Join string `json:"join"`
 	// Posting says who writes messages: [PostingEveryone], which is stored as "",
 	// [PostingModerators] or [PostingThreads].
 	Posting string `json:"posting,omitempty"`
+}
+
+// Keeps is how long messages are kept; 0 is for ever.
+func (p RoomPolicy) Keeps() time.Duration {
+	return time.Duration(p.RetentionDays*24+p.RetentionHours) * time.Hour
 }
 
 // Who writes messages into a room. Everybody in it reacts, and edits what they wrote, under
@@ -62,17 +69,19 @@ func (p RoomPolicy) MayPost(role Role, inThread bool) error {
 	return Errorf(CodeForbidden, "only owners and moderators write in this room")
 }
 
-// RoomPolicyPatch changes the members that are set.
+// RoomPolicyPatch changes the members that are set. RetentionDays alone takes the hours away, so
+// that 0 days are for ever to who knows of no hours.
 type RoomPolicyPatch struct {
 	MaxMessageBytes *int    `json:"max_message_bytes,omitempty"`
 	RetentionDays   *int    `json:"retention_days,omitempty"`
+	RetentionHours  *int    `json:"retention_hours,omitempty"`
 	Join            *string `json:"join,omitempty"`
 	Posting         *string `json:"posting,omitempty"`
 }
 
 // String tells one patch from another.
 func (p RoomPolicyPatch) String() string {
-	return patchText("max_message_bytes", p.MaxMessageBytes) + patchText("retention_days", p.RetentionDays) + patchText("join", p.Join) + patchText("posting", p.Posting)
+	return patchText("max_message_bytes", p.MaxMessageBytes) + patchText("retention_days", p.RetentionDays) + patchText("join", p.Join) + patchText("posting", p.Posting) + patchText("retention_hours", p.RetentionHours)
 }
 
 func patchText[T any](name string, value *T) string {
@@ -94,7 +103,13 @@ func (p RoomPolicy) Apply(patch RoomPolicyPatch) (RoomPolicy, error) {
 		if *v < 0 || *v > MaxRetentionDays {
 			return p, Errorf(CodeValidation, "retention_days is not between 0 and %d", MaxRetentionDays)
 		}
-		p.RetentionDays = *v
+		p.RetentionDays, p.RetentionHours = *v, 0
+	}
+	if v := patch.RetentionHours; v != nil {
+		if *v < 0 || *v > MaxRetentionHours {
+			return p, Errorf(CodeValidation, "retention_hours is not between 0 and %d", MaxRetentionHours)
+		}
+		p.RetentionHours = *v
 	}
 	if v := patch.Join; v != nil {
 		if *v != JoinInvite && *v != JoinTenant {
@@ -115,8 +130,11 @@ func (p RoomPolicy) Apply(patch RoomPolicyPatch) (RoomPolicy, error) {
 	return p, nil
 }
 
-// MaxRetentionDays is a hundred years.
-const MaxRetentionDays = 36500
+// Bounds of how long messages are kept: a hundred years, and the hours of less than a day.
+const (
+	MaxRetentionDays  = 36500
+	MaxRetentionHours = 23
+)
 
 // RoomSummary is an entry of a tenant's directory.
 type RoomSummary struct {
@@ -290,6 +308,10 @@ type (
 		// Attachments are without their ids. Only who has brought their contents asks, or who may
 		// read them elsewhere.
 		Attachments []Attachment `json:",omitempty"`
+		// Forward has the message repeat another one, with the files of that and none besides. Text
+		// is what its sender says of it, "" for nothing. Nil for none. Only who has asked for the
+		// copy as the sender asks.
+		Forward *Forward `json:",omitempty"`
 	}
 	// Announce appends a text message of the platform and, where Did is set,
 	// records the act that it tells of. The platform only. Answers *Sent.
@@ -302,7 +324,8 @@ type (
 	// ReadHistory reads entries with room_seq < Before (0: from the newest),
 	// or, where After is set, those with room_seq > *After. Both oldest first.
 	// With Entries set, all of them come as entries. With Now set, messages tell what became of
-	// them; without, they are as they were told when they were new. Members. Answers *HistoryPage.
+	// them; without, they are as they were told when they were new. With Sources set, entries
+	// that were forwarded tell where from, if the reader may read that. Members. Answers *HistoryPage.
 	ReadHistory struct {
 		Who     Identity
 		Before  int64
@@ -310,6 +333,7 @@ type (
 		Limit   int
 		Entries bool
 		Now     bool
+		Sources bool `json:",omitempty"`
 	}
 	// RoomHead asks how far a room is, for streams. Answers Head.
 	RoomHead struct{}
@@ -440,10 +464,22 @@ type Head struct {
 	Messages int64
 }
 
-// Cost is that of the text, twice over for the message and its bookkeeping, and of whom it
-// mentions.
+// Cost is that of the text, twice over for the message and its bookkeeping, of whom it mentions
+// and of what it repeats.
 func (c SendMessage) Cost() int {
-	return writeCost + 2*len(c.Text) + len(c.Mentions)*mentionCost + costOf(c.Attachments)
+	n := writeCost + 2*len(c.Text) + len(c.Mentions)*mentionCost + costOf(c.Files())
+	if c.Forward != nil && c.Forward.Copy != nil {
+		n += 2 * len(c.Forward.Copy.Text)
+	}
+	return n
+}
+
+// Files are those that the message is to carry.
+func (c SendMessage) Files() []Attachment {
+	if c.Forward != nil && c.Forward.Copy != nil {
+		return c.Forward.Copy.Attachments
+	}
+	return c.Attachments
 }
 
 // Cost is that of the text and the act.
@@ -482,8 +518,8 @@ func (SetHeir) Cost() int { return writeCost }
 // Cost is one act.
 func (RemoveMember) Cost() int { return writeCost }
 
-// Cost is one act.
-func (SetRoomPolicy) Cost() int { return writeCost }
+// Cost is that of an act and its entry.
+func (SetRoomPolicy) Cost() int { return 2 * writeCost }
 
 // Cost is that of a page of deletions.
 func (Sweep) Cost() int { return 16 * writeCost }

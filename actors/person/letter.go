@@ -151,7 +151,7 @@ func (x *Person) unread(ctx context.Context, l letter, m *ubl.UnreadMail) error 
 
 // add adds a room with its newest messages.
 func (x *Person) add(ctx context.Context, l letter, m *ubl.UnreadMail, r ubl.UnreadRoom, list []*ubl.Entry) {
-	r.Name = x.roomName(ctx, l.who, ubl.RoomName(l.who.TenantID, r.RoomID))
+	r.Name, _ = x.titled(ctx, l.who, ubl.RoomName(l.who.TenantID, r.RoomID))
 	for _, e := range list {
 		author := x.called(ctx, l.who, e.AuthorID)
 		if !slices.Contains(r.Authors, author) {

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ubl"
@@ -67,6 +68,9 @@ type Notification struct {
 	Title  string `json:"title,omitempty"`
 	Author string `json:"author,omitempty"`
 	Text   string `json:"text,omitempty"`
+
+	// last is how long the push service may keep it: no longer than its room keeps the message.
+	last time.Duration
 }
 
 const notificationVersion = 1
@@ -93,7 +97,7 @@ func (x *Person) send(ctx context.Context, a actors.Attempt) (json.RawMessage, e
 	if x.push == nil {
 		return nil, errNoPush()
 	}
-	n := Notification{Version: notificationVersion, What: j.What, Tenant: to.who.TenantID, Room: j.RoomID, Seq: j.Seq}
+	n := Notification{Version: notificationVersion, What: j.What, Tenant: to.who.TenantID, Room: j.RoomID, Seq: j.Seq, last: pushFor}
 	if to.found && j.What != tellClose {
 		to.found, err = x.fill(ctx, &n, to)
 	}
@@ -104,7 +108,7 @@ func (x *Person) send(ctx context.Context, a actors.Attempt) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	p := ubl.Push{Payload: payload, Topic: topic(j), TTL: pushFor, Urgent: j.What != tellClose}
+	p := ubl.Push{Payload: payload, Topic: topic(j), TTL: n.last, Urgent: j.What != tellClose}
 	if j.What == tellClose {
 		p.TTL = closeFor
 	}
@@ -128,7 +132,7 @@ func (x *Person) fill(ctx context.Context, n *Notification, to recipient) (bool,
 		n.MsgID = to.reminder.MsgID
 		if to.preview != ubl.PreviewNone {
 			n.Text = short(to.reminder.Note)
-			n.Title = x.roomName(ctx, to.who, room)
+			n.Title, _ = x.titled(ctx, to.who, room)
 		}
 		return true, nil
 	}
@@ -148,7 +152,14 @@ func (x *Person) fill(ctx context.Context, n *Notification, to recipient) (bool,
 	if to.preview == ubl.PreviewNone {
 		return true, nil
 	}
-	n.Author, n.Title = x.called(ctx, to.who, e.AuthorID), x.roomName(ctx, to.who, room)
+	n.Author = x.called(ctx, to.who, e.AuthorID)
+	var keeps time.Duration
+	if n.Title, keeps = x.titled(ctx, to.who, room); keeps > 0 {
+		n.last = min(n.last, e.SentAt.Add(keeps).Std().Sub(x.Now()))
+	}
+	if n.last <= 0 {
+		return false, nil // retention is about to take it
+	}
 	n.Text = textOf(e)
 	return true, nil
 }
@@ -212,20 +223,21 @@ func (x *Person) called(ctx context.Context, who ubl.Identity, author ubl.UserID
 	return m.Introduced()
 }
 
-// roomName is what a room is called; direct messages like the others whom they are with.
-func (x *Person) roomName(ctx context.Context, who ubl.Identity, room ubl.Name) string {
+// titled is what a room is called, direct messages like the others whom they are with, and how
+// long it keeps messages, 0 for ever.
+func (x *Person) titled(ctx context.Context, who ubl.Identity, room ubl.Name) (name string, keeps time.Duration) {
 	r, err := ubl.Ask[*ubl.Room](ctx, x.Ask, room, ubl.GetRoom{Who: who})
 	switch {
 	case err != nil:
-		return room.Local()
+		return room.Local(), 0
 	case r.Direct == nil:
-		return r.Name
+		return r.Name, r.Policy.Keeps()
 	}
 	var others []string
 	for _, user := range r.Direct.Others(who.UserID) {
 		others = append(others, x.called(ctx, who, user))
 	}
-	return strings.Join(others, ", ")
+	return strings.Join(others, ", "), r.Policy.Keeps()
 }
 
 // short is how a text begins, in one line.

@@ -32,7 +32,7 @@ func TestAnsweredAgain(t *testing.T) {
 		"Announce.This":          "follows from the act and the text",
 	}}
 	ask := again.Ask
-	days, join, entry := 3, ubl.JoinTenant, ubl.Member{UserID: bob.UserID, Email: bob.Email, Role: ubl.RoleMember}
+	days, hours, join, entry := 3, 5, ubl.JoinTenant, ubl.Member{UserID: bob.UserID, Email: bob.Email, Role: ubl.RoleMember}
 	sent := ask(plans, ubl.SendMessage{Request: h.Request(ana), Text: "do <this>\u2028\n"}).(*ubl.Sent)
 	if sent.RoomSeq != 2 {
 		t.Errorf("the first message is answered %+v", sent)
@@ -52,11 +52,15 @@ func TestAnsweredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(plans, ubl.PostEntry{Request: h.Request(ana), Type: ubl.EntryMessage, Body: ubl.TextContent("see"), Attachments: pictures[:1]})
+	ask(plans, ubl.SendMessage{Request: h.Request(ana), Text: "see", Forward: &ubl.Forward{
+		MessageRef: ubl.MessageRef{RoomID: "r:general", MsgID: said.MsgID},
+		Copy:       &ubl.MessageCopy{Forwarded: ubl.Forwarded{At: said.SentAt, AuthorID: bob.UserID}, Text: "words <b>"},
+	}})
 	keeps := ubl.KeptFiles{Files: []ubl.FileID{said.Attachments[1].FileID}}
 	ask(plans, ubl.PostEntry{Request: h.Request(ana), Type: ubl.EntryEdit, Target: said.MsgID, Body: ubl.TextContent(""), Keeps: &keeps})
 	ask(plans, ubl.AddMember{Request: h.Request(ana), Member: entry})
 	ask(plans, ubl.SetMember{Request: h.Request(ana), UserID: bob.UserID, Role: ubl.RoleOwner})
-	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, Join: &join}})
+	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, RetentionHours: &hours, Join: &join}})
 	ask(plans, ubl.JoinRoom{Request: h.Request(cem)})
 	join = ubl.JoinInvite
 	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{Join: &join}})

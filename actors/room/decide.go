@@ -63,6 +63,9 @@ func (r *Room) welcome(t *actors.Turn, c ubl.Welcome) {
 
 // decideSending holds a message against the terms before anything else about it.
 func (s *State) decideSending(c *sending, at actors.Moment) (*plan, error) {
+	if err := c.copied(); err != nil {
+		return nil, err
+	}
 	if err := s.Agreement.Terms.Fits(ubl.DidSend, len(c.Text)); err != nil {
 		return nil, err
 	}
@@ -183,7 +186,7 @@ func (s *State) decideHeir(c agreement.Inherit, at actors.Moment) (*plan, error)
 	return p, err
 }
 
-func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error) {
+func (s *State) decidePolicy(c ubl.SetRoomPolicy, at actors.Moment) (*plan, error) {
 	if err := s.permits(ubl.DidRoomUpdate, c.Who); err != nil {
 		return nil, err
 	}
@@ -194,11 +197,11 @@ func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error
 	if policy.Join != s.Policy.Join && s.Agreement.Amended != 0 {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the room's own terms say who may join: propose others")
 	}
-	if policy.RetentionDays > 0 && s.Agreement.TenantID == ubl.CoreTenant && s.Summary.RoomID == ubl.CeremonyRoom {
+	if policy.Keeps() > 0 && s.Agreement.TenantID == ubl.CoreTenant && s.Summary.RoomID == ubl.CeremonyRoom {
 		return nil, ubl.Errorf(ubl.CodeConflict, "key ceremonies are kept for ever")
 	}
-	id, was, set, next := s.Summary.RoomID, s.Policy.RetentionDays, s.room(nil), *s
-	set.Policy, next.Policy = policy, policy
+	id, was, set := s.Summary.RoomID, s.Policy.Keeps(), s.room(nil)
+	set.Policy = policy
 	p := &plan{
 		Act: actors.Act{
 			This: ubl.Fields{
@@ -209,14 +212,31 @@ func (s *State) decidePolicy(c ubl.SetRoomPolicy, _ actors.Moment) (*plan, error
 		},
 		Event:   event{Policy: &policy, Joins: policy.Join != s.Policy.Join, LastSeq: s.Head.LastSeq},
 		Records: []actors.Record{joinable(s.Summary, policy)},
-		Alarms:  []actors.Alarm{next.expiry(s.oldest, 0)},
-		Frees:   policy.RetentionDays > 0 && (was == 0 || policy.RetentionDays < was),
+		Frees:   policy.Keeps() > 0 && (was == 0 || policy.Keeps() < was),
 		Answer:  func(ubl.Receipt) any { return set },
 	}
 	if policy.Posting != "" || s.Policy.Posting != "" {
 		p.This = append(p.This, ubl.Str("posting", cmp.Or(policy.Posting, ubl.PostingEveryone)))
 	}
-	return p, nil
+	if policy.RetentionHours != 0 || s.Policy.RetentionHours != 0 {
+		p.This = append(p.This, ubl.Int("retention_hours", int64(policy.RetentionHours)))
+	}
+	return p, s.retaining(p, policy, c.Who, at)
+}
+
+// retaining has a plan of a policy's change arm what removes messages under it. Where they are
+// kept for another time, an entry tells all who read the room.
+func (s *State) retaining(p *plan, policy ubl.RoomPolicy, by ubl.Identity, at actors.Moment) error {
+	next := *s
+	next.Policy = policy
+	if policy.Keeps() != s.Policy.Keeps() {
+		if _, err := s.noting(p, ubl.EntryRoom, ubl.RetentionContent(policy), by, at); err != nil {
+			return err
+		}
+		next.oldest = cmp.Or(s.oldest, at.Now)
+	}
+	p.Alarms = []actors.Alarm{next.expiry(next.oldest, 0)}
+	return nil
 }
 
 // joinable sets or clears the index that follows from a policy.

@@ -76,6 +76,11 @@
 // collection removes contents that nobody else refers to. The bytes count for the
 // tenant's quota and for the room's.
 //
+// # Forwarding
+//
+// A send may repeat a message of another room (forward.go). Its stored form has where that was,
+// beside the message, which is told to who may read it there.
+//
 // # Threads, mentions and reading
 //
 // A message may be in the thread of another one, which began it, and may mention people. Marks
@@ -113,7 +118,10 @@
 // An alarm wakes the room when its oldest message is too old. The commit that makes a
 // message the oldest sets it (the first one, and each removal), and so does the one that
 // changes the policy. A removal is an act, so a room removes at most once an hour: a
-// message stays up to an hour too long, as with the sweeps of earlier versions.
+// message stays up to an hour too long, as with the sweeps of earlier versions. Where messages
+// are kept for less than a day, both are a minute. With a message go its files, what is found
+// by it, and what notifications, previews and webhooks would have read of it: they read the room
+// when they tell. An edit has its own time. A change of how long messages are kept is an entry.
 //
 // # What fails
 //

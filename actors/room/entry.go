@@ -315,6 +315,8 @@ func (s *State) mayPost(c *posted, rule entryRule) error {
 		return ubl.Errorf(ubl.CodeConflict, "an entry of this type can't be about the target, which is of another type")
 	case c.target.stored.redacted():
 		return ubl.Errorf(ubl.CodeConflict, "the target was redacted")
+	case c.Type == ubl.EntryEdit && c.target.Forwarded != nil:
+		return ubl.Errorf(ubl.CodeConflict, "a forwarded message can't be edited: its words are another's")
 	case c.target.edited >= maxEdits:
 		return ubl.Errorf(ubl.CodeConflict, "a message can be edited %d times", maxEdits)
 	case !rule.mine || c.target.author() == c.Who.UserID || c.Type == ubl.EntryPollEnd && c.Who.IsPlatform():
@@ -412,7 +414,7 @@ func (s *State) redacting(p *plan, c *posted, at actors.Moment) (map[int64]store
 		if err != nil {
 			return nil, ubl.Damaged("entry %d of %s can't be read", seq, s.Summary.RoomID)
 		}
-		e.Attachments, e.Body, e.Salt, e.Redacted = nil, nil, ubl.Salt{}, &by
+		e.Attachments, e.Body, e.Forwarded, e.Salt, e.Redacted = nil, nil, nil, ubl.Salt{}, &by
 		e.ImportedFrom = e.ImportedFrom.Redacted()
 		left[seq] = storeEntry(formRedacted, e)
 		p.Records = append(p.Records, actors.Record{Key: messageKey(s.Summary.RoomID, seq), Value: left[seq], Frees: len(gone[seq])})

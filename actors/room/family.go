@@ -84,7 +84,11 @@ func removal(c ubl.RemoveMember) ubl.Did {
 // What tells one command from another under the same key.
 
 func sendContent(c *sending) []string {
-	return withFiles(appended([]string{c.Text, string(c.ReplyTo)}, c.Thread, c.Mentions...), c.Attachments, nil)
+	parts := withFiles(appended([]string{c.Text, string(c.ReplyTo)}, c.Thread, c.Mentions...), c.Attachments, nil)
+	if f := c.Forward; f != nil { // what it says may have changed since
+		parts = append(parts, "forward", string(f.RoomID), string(f.MsgID))
+	}
+	return parts
 }
 
 func announceContent(c ubl.Announce) []string    { return []string{c.Text} }

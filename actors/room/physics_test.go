@@ -48,9 +48,9 @@ func TestPhysicsDecide(t *testing.T) {
 		writes  ubl.Code // what is answered to those who write
 		head    ubl.Head // after retention
 	}{
-		// Room created, hello, bob and cleo with their entries, newer: the last is kept.
-		{"ordinary", ubl.RoomPhysics(), "", ubl.Head{LastSeq: 7, AvailableFrom: 7, Messages: 5}},
-		{"sealed", ubl.Presets()["ARCHIVE"], ubl.CodeForbidden, ubl.Head{LastSeq: 1, AvailableFrom: 1, Messages: 1}},
+		// Room created, hello, bob and cleo with their entries, how long messages are kept, newer: the last is kept.
+		{"ordinary", ubl.RoomPhysics(), "", ubl.Head{LastSeq: 8, AvailableFrom: 8, Messages: 5}},
+		{"sealed", ubl.Presets()["ARCHIVE"], ubl.CodeForbidden, ubl.Head{LastSeq: 2, AvailableFrom: 1, Messages: 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := openWith(t, test.physics)

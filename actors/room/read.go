@@ -54,6 +54,9 @@ func (r *Room) page(ctx context.Context, c ubl.ReadHistory, entries []stored, fi
 	if err == nil {
 		err = r.now(ctx, c, p)
 	}
+	if err == nil {
+		err = r.withSources(ctx, c, entries, p)
+	}
 	return p, err
 }
 

@@ -254,10 +254,10 @@ func (w *world) role(rt *rapid.T) {
 }
 
 func (w *world) policy(rt *rapid.T) {
-	days := rapid.IntRange(-1, 3).Draw(rt, "days")
+	days, hours := rapid.IntRange(-1, 3).Draw(rt, "days"), rapid.SampledFrom([]int{0, 0, 5, 24}).Draw(rt, "hours")
 	join := rapid.SampledFrom([]string{ubl.JoinInvite, ubl.JoinTenant, "anyone"}).Draw(rt, "join")
 	posting := rapid.SampledFrom([]string{ubl.PostingEveryone, ubl.PostingEveryone, ubl.PostingModerators, ubl.PostingThreads}).Draw(rt, "posting")
-	w.ask(ubl.SetRoomPolicy{Request: w.request(rt), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, Join: &join, Posting: &posting}})
+	w.ask(ubl.SetRoomPolicy{Request: w.request(rt), Patch: ubl.RoomPolicyPatch{RetentionDays: &days, RetentionHours: &hours, Join: &join, Posting: &posting}})
 }
 
 // about says what the room is called and about.

@@ -24,13 +24,13 @@ func Family(read ubl.Reader) actors.Family {
 		},
 		Commands: []ubl.Command{
 			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{},
-			ubl.ReadThread{}, ubl.ListPins{}, ubl.MarkRead{}, ubl.ListReaders{}, ubl.PrepareAttachment{}, ubl.ListRoomFiles{}, ubl.GetRoomFile{},
+			ubl.ReadThread{}, ubl.ListPins{}, ubl.MarkRead{}, ubl.ListReaders{}, ubl.PrepareAttachment{}, ubl.ListRoomFiles{}, ubl.GetRoomFile{}, ubl.CopyMessage{},
 			ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{},
 			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{}, ubl.DescribeRoom{}, ubl.GetRoomCard{}, ubl.SetTyping{},
 		},
 		Answers: []any{
 			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
-			(*ubl.ThreadPage)(nil), (*ubl.PinPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil), (*ubl.RoomCard)(nil), (*ubl.Typing)(nil),
+			(*ubl.ThreadPage)(nil), (*ubl.PinPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil), (*ubl.RoomCard)(nil), (*ubl.Typing)(nil), (*ubl.MessageCopy)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -144,6 +144,8 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.listFiles(t, c)
 	case ubl.GetRoomFile:
 		r.getFile(t, c)
+	case ubl.CopyMessage:
+		r.copyMessage(t, c)
 	case ubl.RoomHead:
 		t.Reply(r.State.head())
 	case ubl.GetRoom:

@@ -12,6 +12,7 @@ import (
 type sending struct {
 	ubl.SendMessage
 	answers
+	forwarded *ubl.Forwarded
 }
 
 // answers is what was found of the messages that another one answers.
@@ -39,9 +40,9 @@ func (r *Room) send(t *actors.Turn, c ubl.SendMessage) {
 	c.Mentions = ubl.Distinct(c.Mentions)
 	a := r.answered(t, c.ReplyTo, c.Thread)
 	if a.err == nil {
-		a.err = r.holds(c.Who, sumOf(c.Attachments))
+		a.err = r.holds(c.Who, sumOf(c.Files()))
 	}
-	r.Change(t, &sending{c, a})
+	r.Change(t, &sending{c, a, nil})
 }
 
 // decideSend plans a message of a member.
@@ -50,10 +51,10 @@ func (s *State) decideSend(c *sending, at actors.Moment) (*plan, error) {
 		return nil, err
 	}
 	body := ubl.Body{Mentions: c.Mentions, Text: c.Text}
-	if err := body.CheckBeside(len(c.Attachments), s.Policy.MaxMessageBytes); err != nil {
+	if err := body.CheckBeside(len(c.Files()), s.Policy.MaxMessageBytes); err != nil {
 		return nil, err
 	}
-	files, err := ubl.CheckAttachments(c.Attachments)
+	files, err := ubl.CheckAttachments(c.Files())
 	if err == nil {
 		err = c.err
 	}
@@ -63,7 +64,7 @@ func (s *State) decideSend(c *sending, at actors.Moment) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.posting(c.Who, at, text{kind: ubl.TypeText, body: body, replyTo: c.ReplyTo, thread: c.Thread, people: c.people, files: files})
+	return s.posting(c.Who, at, text{kind: ubl.TypeText, body: body, replyTo: c.ReplyTo, thread: c.Thread, people: c.people, files: files, forwarded: c.forwarded, source: c.source()})
 }
 
 // decideAnnounce plans a message of the platform, behind the act that it tells of. No
@@ -131,6 +132,8 @@ type text struct {
 	people          []ubl.UserID  // who take part in the thread
 	importedFrom    *ubl.ImportedFrom
 	files           []ubl.Attachment // without their ids
+	forwarded       *ubl.Forwarded   // nil for the sender's own words
+	source          *ubl.MessageRef
 }
 
 // news is whom the message is for in particular: nobody, where it was sent elsewhere long ago.
@@ -150,7 +153,7 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, said text) (*plan, er
 	files := next.carry(said.files)
 	act := s.puts(next)
 	act.Did = ubl.DidSend
-	m := message{next.post, next.salt, nil, &ubl.Message{
+	m := message{next.post, next.salt, nil, said.source, &ubl.Message{
 		MsgID: next.id, TenantID: s.Agreement.TenantID, RoomID: s.Summary.RoomID, RoomSeq: next.seq, SenderID: by.UserID,
 		SentAt: at.Now, Type: said.kind, Body: said.body, Attachments: files,
 	}}
@@ -165,6 +168,9 @@ func (s *State) posting(by ubl.Identity, at actors.Moment, said text) (*plan, er
 	}
 	if said.importedFrom != nil {
 		m.ImportedFrom, p.This = said.importedFrom, said.importedFrom.In(p.This, m.salt)
+	}
+	if said.forwarded != nil {
+		m.Forwarded, p.This = said.forwarded, said.forwarded.In(p.This, m.salt)
 	}
 	next.of(by.UserID, said.kind == ubl.TypeText, said.thread)
 	mentions, people := said.news()
@@ -183,9 +189,10 @@ func (s *State) oldestOf(p *plan, at actors.Moment) *plan {
 
 // message is the item of a timeline.
 type message struct {
-	post  *post
-	salt  ubl.Salt
-	marks []marked
+	post   *post
+	salt   ubl.Salt
+	marks  []marked
+	source *ubl.MessageRef // of what it repeats, nil for nothing
 	*ubl.Message
 }
 
@@ -195,7 +202,7 @@ func (m message) Number() int64 { return m.RoomSeq }
 // Seal implements [actors.Item].
 func (m message) Seal(receipt ubl.Receipt) []byte {
 	m.Receipt = receipt
-	m.post.stored = storeMessage(m.salt, m.Message, m.post.bytes)
+	m.post.stored = storeMessage(m.salt, m.source, m.Message, m.post.bytes)
 	return m.post.stored
 }
 

@@ -2,6 +2,7 @@ package room
 
 import (
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 
 	"ubl"
@@ -15,6 +16,9 @@ const (
 	formSalted   = 2   // 16 bytes of salt, and a message.v1
 	formEntry    = 3   // an entry.v2
 	formRedacted = 4   // an entry.v2 without its body and salt, in the place of what it was
+	// formForwarded is 16 bytes of salt, how long the next is (2 bytes), the [ubl.MessageRef] of
+	// what is repeated, and a message.v1.
+	formForwarded = 5
 )
 
 const saltSize = len(ubl.Salt{})
@@ -22,10 +26,30 @@ const saltSize = len(ubl.Salt{})
 // stored is an entry as it is stored.
 type stored []byte
 
-// storeMessage is the form of a message, whose salt goes before it.
-func storeMessage(salt ubl.Salt, m *ubl.Message, size int) stored {
+// storeMessage is the form of a message, whose salt goes before it. The message that it repeats,
+// nil for none, is kept beside it, and isn't served with it.
+func storeMessage(salt ubl.Salt, source *ubl.MessageRef, m *ubl.Message, size int) stored {
 	v := append(make(stored, 0, 1+saltSize+size), formSalted)
-	return m.AppendJSON(append(v, salt[:]...))
+	v = append(v, salt[:]...)
+	if source != nil {
+		v[0] = formForwarded
+		ref, _ := json.Marshal(source) // two strings
+		v = append(binary.BigEndian.AppendUint16(v, uint16(len(ref))), ref...)
+	}
+	return m.AppendJSON(v)
+}
+
+// forwarded takes the form of a message apart that repeats another one; nil for any other form.
+func (v stored) forwarded() (source, message json.RawMessage) {
+	const head = 1 + saltSize + 2
+	if len(v) < head || v[0] != formForwarded {
+		return nil, nil
+	}
+	n := int(binary.BigEndian.Uint16(v[head-2:]))
+	if len(v) <= head+n {
+		return nil, nil
+	}
+	return json.RawMessage(v[head : head+n]), json.RawMessage(v[head+n:])
 }
 
 func storeEntry(form byte, e *ubl.Entry) stored {
@@ -41,12 +65,13 @@ func (v stored) message() json.RawMessage {
 	case len(v) > 1+saltSize && v[0] == formSalted:
 		return json.RawMessage(v[1+saltSize:])
 	}
-	return nil
+	_, message := v.forwarded()
+	return message
 }
 
 // salt is that of a message, which has it beside itself.
 func (v stored) salt() (s ubl.Salt) {
-	if v[0] == formSalted {
+	if v[0] == formSalted || v[0] == formForwarded {
 		copy(s[:], v[1:])
 	}
 	return s
@@ -106,6 +131,8 @@ type brief struct {
 	// Body and Files tell how long what was said is, about.
 	Body  json.RawMessage `json:"body"`
 	Files json.RawMessage `json:"attachments"`
+	// Forwarded is there for a message that repeats another one.
+	Forwarded json.RawMessage `json:"forwarded"`
 }
 
 func (b brief) id() ubl.MessageID  { return cmp.Or(b.Entry, b.Msg) }

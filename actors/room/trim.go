@@ -23,14 +23,22 @@ const (
 	// trimEvery is how long a room waits at least before it removes messages again: each
 	// time has a receipt. No message stays longer than that beyond its time.
 	trimEvery = time.Hour
+	// trimSoon is the same where messages are kept for less than a day.
+	trimSoon = time.Minute
 )
 
-func (s *State) keeps() time.Duration { return time.Duration(s.Policy.RetentionDays) * 24 * time.Hour }
+// trimEvery is how long the room waits before it removes messages again.
+func (s *State) trimEvery() time.Duration {
+	if s.Policy.Keeps() < 24*time.Hour {
+		return trimSoon
+	}
+	return trimEvery
+}
 
 // trims tells whether the room removes old messages. It does so after its Agreement's end
 // too: the policy is a promise to those who wrote, and the end must not break it.
 func (s *State) trims() bool {
-	return s.Policy.RetentionDays > 0 && s.Agreement.Physics.May(ubl.OpDelete) == nil
+	return s.Policy.Keeps() > 0 && s.Agreement.Physics.May(ubl.OpDelete) == nil
 }
 
 // expiry is the alarm for the oldest message, not before a time.
@@ -38,7 +46,7 @@ func (s *State) expiry(oldest, from ubl.Time) actors.Alarm {
 	if !s.trims() || oldest == 0 {
 		return actors.Alarm{Key: retention}
 	}
-	return actors.Alarm{Key: retention, At: max(oldest.Add(s.keeps()), from)}
+	return actors.Alarm{Key: retention, At: max(oldest.Add(s.Policy.Keeps()), from)}
 }
 
 // errand is what the alarm leads to: a sweep, which sets the next one. Where it finds
@@ -97,7 +105,7 @@ func (r *Room) sweep(t *actors.Turn, c ubl.Sweep) {
 		t.Reply(r.State.Head)
 		return
 	}
-	left, err := r.tooOld(t, t.Now().Add(-r.State.keeps()))
+	left, err := r.tooOld(t, t.Now().Add(-r.State.Policy.Keeps()))
 	switch {
 	case err != nil:
 		t.Fail(err)
@@ -164,7 +172,7 @@ func sentAt(v stored) (ubl.Time, error) {
 // trimming removes a page of messages, and is for the next one in time.
 func (s *State) trimming(old page, now ubl.Time) *plan {
 	id, was := s.Summary.RoomID, s.Head.AvailableFrom
-	from, again := was+int64(len(old.frees)), trimEvery
+	from, again := was+int64(len(old.frees)), s.trimEvery()
 	if len(old.frees) == trimPage {
 		again = time.Millisecond
 	}

@@ -40,7 +40,7 @@ func follow() *actors.Follow {
 	return &actors.Follow{
 		Name: "webhooks", Local: localName, Every: followEvery,
 		Dids: slices.AppendSeq([]ubl.Did{
-			ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate, ubl.DidRoomRemove, ubl.DidRoomLeave, ubl.DidRoomDescribe,
+			ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidRoomMemberUpdate, ubl.DidRoomRemove, ubl.DidRoomLeave, ubl.DidRoomDescribe, ubl.DidRoomUpdate,
 			ubl.DidAgreementPropose, ubl.DidAgreementAccept, ubl.DidAgreementWithdraw, ubl.DidAgreementEnd, ubl.DidAgreementHeir,
 		}, maps.Keys(kinds)),
 		Subject: func(e actors.Entry) string { return e.Pointer("room_id") },

@@ -12,6 +12,8 @@ type dmCmd struct {
 	remote
 	format
 	Who []string `arg:"" name:"who" help:"Whom to write to, by address or user id, and then the text, if any; - reads it from standard input."`
+
+	Forward string `help:"A message to forward to them, as ROOM/MESSAGE; the text is then what you say of it." placeholder:"r:…/m:…" config:"-"`
 }
 
 // Run opens them.
@@ -38,8 +40,8 @@ func (c *dmCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if text != "" {
-		send := sendCmd{remote: c.remote, format: c.format, oneRoom: oneRoom{Place: string(room.RoomID)}, Text: text}
+	if text != "" || c.Forward != "" {
+		send := sendCmd{remote: c.remote, format: c.format, oneRoom: oneRoom{Place: string(room.RoomID)}, Text: text, Forward: c.Forward}
 		return send.send(ctx, p, server)
 	}
 	return c.say(p.out, answer, "%s is between you and %s; \"ubl send %s TEXT\" writes into it", room.RoomID, room.Name, room.RoomID)

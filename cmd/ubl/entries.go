@@ -47,7 +47,7 @@ func saysOf(ctx context.Context, from *people, e *ubl.Entry) string {
 	case e.Type == ubl.EntryEdit && plain:
 		return fmt.Sprintf("* edits %s: %s", about, text)
 	case plain:
-		return text
+		return forwardedOf(ctx, from, e.Forwarded) + text
 	}
 	if poll := e.Body.Poll(); poll != nil {
 		return pollText(poll, e.Poll)
@@ -85,7 +85,7 @@ func saysOf(ctx context.Context, from *people, e *ubl.Entry) string {
 		return "* " + becameOf(b)
 	}
 	if e.Type == ubl.EntryRoom {
-		var b ubl.RoomDescriptionPatch
+		var b ubl.RoomBody
 		_ = e.Body.Read(ubl.ContentRoom, &b)
 		return "* " + aboutOf(b)
 	}
@@ -128,7 +128,7 @@ func becameOf(b ubl.ProposalBody) string {
 }
 
 // aboutOf is what an entry's author says about the room.
-func aboutOf(b ubl.RoomDescriptionPatch) string {
+func aboutOf(b ubl.RoomBody) string {
 	var said []string
 	for _, one := range []struct {
 		what string
@@ -141,6 +141,9 @@ func aboutOf(b ubl.RoomDescriptionPatch) string {
 		default:
 			said = append(said, "sets the "+one.what+" to "+*one.text)
 		}
+	}
+	if r := b.Retention; r != nil {
+		said = append(said, "has messages kept "+keeping{r.Days, r.Hours}.String())
 	}
 	return strings.Join(said, ", ")
 }

@@ -46,6 +46,7 @@ func printMessage(ctx context.Context, w io.Writer, from *people, raw json.RawMe
 	if m.Type == ubl.TypeSystem {
 		text = systemText(ctx, from, text)
 	}
+	text = forwardedOf(ctx, from, m.Forwarded) + text
 	text += became(ubl.Became{Edited: m.Edited, Pinned: m.Pinned, Reactions: m.Reactions, Replies: m.Replies})
 	return printLine(ctx, w, from, m.RoomSeq, m.SentAt, m.SenderID, m.ImportedFrom, text)
 }
@@ -91,6 +92,14 @@ func wasOf(f *ubl.ImportedFrom) string {
 		}
 	}
 	return fmt.Sprintf(" (imported%s, was %s, %s%s)", from, cmp.Or(f.AuthorName, string(f.AuthorID)), local(f.At), edited)
+}
+
+// forwardedOf says before a text whose words it repeats, and when they were written.
+func forwardedOf(ctx context.Context, from *people, f *ubl.Forwarded) string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("[forwarded, %s wrote %s] ", cmp.Or(f.AuthorName, from.called(ctx, f.AuthorID)), local(f.At))
 }
 
 func printLine(ctx context.Context, w io.Writer, from *people, seq int64, at ubl.Time, by ubl.UserID, was *ubl.ImportedFrom, text string) error {

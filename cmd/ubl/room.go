@@ -14,6 +14,7 @@ type roomCmd struct {
 	List     roomsCmd        `cmd:"" help:"List the rooms that you are in, and those that you may join."`
 	Create   roomCreateCmd   `cmd:"" help:"Make a room, which you own."`
 	Describe roomDescribeCmd `cmd:"" help:"Say what a room is called and about."`
+	Policy   roomPolicyCmd   `cmd:"" help:"Change who may join, who writes, and after how long messages disappear."`
 	Join     roomJoinCmd     `cmd:"" help:"Join a room that everyone of the tenant may join."`
 	Leave    roomLeaveCmd    `cmd:"" help:"Leave a room."`
 	Archive  roomArchiveCmd  `cmd:"" help:"End a room for good: its members can still read it, and nobody writes any more."`
@@ -22,10 +23,10 @@ type roomCmd struct {
 type roomCreateCmd struct {
 	remote
 	format
-	Name    string `arg:"" help:"What to call it; the id follows from that."`
-	Join    string `default:"invite" enum:"invite,tenant" help:"Who may join: invite is whom an owner adds, tenant everyone." config:"-"`
-	Posting string `default:"everyone" enum:"everyone,moderators,threads" help:"Who writes messages: moderators are owners and moderators alone, threads everybody else too, in threads." config:"-"`
-	Keep    int    `help:"For how many days messages are kept; 0 for ever." placeholder:"DAYS" config:"-"`
+	Name    string  `arg:"" help:"What to call it; the id follows from that."`
+	Join    string  `default:"invite" enum:"invite,tenant" help:"Who may join: invite is whom an owner adds, tenant everyone." config:"-"`
+	Posting string  `default:"everyone" enum:"everyone,moderators,threads" help:"Who writes messages: moderators are owners and moderators alone, threads everybody else too, in threads." config:"-"`
+	Keep    keeping `help:"How long messages are kept, as 30d or 8h; 0 for ever." placeholder:"TIME" config:"-"`
 
 	Permeability string `default:"" enum:",collaborative,gated,sealed" help:"Who writes and takes messages out, for the room's whole life: in a collaborative room (the usual) members do both, in a gated one owners take out, in a sealed one nobody writes." config:"-"`
 	Execution    string `default:"" enum:",disabled,sandboxed,full" help:"Whether anything may be run inside, for the room's whole life; sandboxed is the usual." config:"-"`
@@ -65,7 +66,7 @@ func (c *roomCreateCmd) Run(ctx context.Context, p *program) error {
 		policy["join"] = c.Join
 	}
 	if p.given("keep") {
-		policy["retention_days"] = c.Keep
+		c.Keep.in(policy)
 	}
 	if p.given("posting") {
 		policy["posting"] = c.Posting
@@ -76,6 +77,45 @@ func (c *roomCreateCmd) Run(ctx context.Context, p *program) error {
 		}
 	}
 	return c.say(p.out, answer, "%s is made; \"ubl send %s TEXT\" writes into it", made.RoomID, made.RoomID)
+}
+
+type roomPolicyCmd struct {
+	remote
+	format
+	oneRoom
+	Join    string  `default:"invite" enum:"invite,tenant" help:"Who may join: invite is whom an owner adds, tenant everyone." config:"-"`
+	Posting string  `default:"everyone" enum:"everyone,moderators,threads" help:"Who writes messages: moderators are owners and moderators alone, threads everybody else too, in threads." config:"-"`
+	Keep    keeping `help:"How long messages are kept, as 30d or 8h; forever keeps them. Their receipts stay." placeholder:"TIME" config:"-"`
+}
+
+// Run changes what is given.
+func (c *roomPolicyCmd) Run(ctx context.Context, p *program) error {
+	room, err := c.id()
+	if err != nil {
+		return err
+	}
+	policy := map[string]any{}
+	if p.given("join") {
+		policy["join"] = c.Join
+	}
+	if p.given("posting") {
+		policy["posting"] = c.Posting
+	}
+	if p.given("keep") {
+		c.Keep.in(policy)
+	}
+	if len(policy) == 0 {
+		return thenDo(usagef("nothing is to change"), "give --keep, --join or --posting")
+	}
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	answer, err := server.act(ctx, p, "PATCH", "/api/rooms/"+string(room)+"/policy", policy, "room")
+	if err != nil {
+		return inRoom(err)
+	}
+	return c.say(p.out, answer, "%s has these rules now", room)
 }
 
 type roomDescribeCmd struct {

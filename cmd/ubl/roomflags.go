@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -28,6 +29,48 @@ func (r *oneRoom) id() (ubl.RoomID, error) {
 		return "", thenDo(usagef(`expected "<room>"`), `name a room, as general; "ubl rooms" lists yours`)
 	}
 	return roomID(r.Place + r.Flag)
+}
+
+// keeping is how long messages are kept: days and hours, 0 of both for ever.
+type keeping struct{ days, hours int }
+
+// keptFor is how a flag says so: 30 or 30d, 8h, 1d12h.
+var keptFor = regexp.MustCompile(`^(?:(\d{1,6})d?)?(?:(\d{1,6})h)?$`)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *keeping) UnmarshalText(text []byte) error {
+	if string(text) == "forever" {
+		*k = keeping{}
+		return nil
+	}
+	found := keptFor.FindStringSubmatch(string(text))
+	if len(text) == 0 || found == nil {
+		return errors.New("expected days, as 30 or 30d, hours, as 8h, both, as 1d12h, or forever")
+	}
+	days, _ := strconv.Atoi(found[1]) // "" is 0
+	hours, _ := strconv.Atoi(found[2])
+	*k = keeping{days + hours/24, hours % 24}
+	return nil
+}
+
+func (k keeping) String() string {
+	switch {
+	case k == keeping{}:
+		return "for ever"
+	case k.hours == 0:
+		return "for " + plural(k.days, "day")
+	case k.days == 0:
+		return "for " + plural(k.hours, "hour")
+	}
+	return "for " + plural(k.days, "day") + " and " + plural(k.hours, "hour")
+}
+
+// in adds it to a room's policy. Without hours the days alone say all.
+func (k keeping) in(policy map[string]any) {
+	policy["retention_days"] = k.days
+	if k.hours > 0 {
+		policy["retention_hours"] = k.hours
+	}
 }
 
 // since is where in a room to begin: after a message, or at a moment.

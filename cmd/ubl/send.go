@@ -23,6 +23,7 @@ type sendCmd struct {
 	Thread  string   `help:"The message that began the thread that this one belongs to." placeholder:"m:…"`
 	Mention []string `help:"The id of somebody whom it is for in particular, or @room for everybody. May be given again." placeholder:"u:…"`
 	File    []string `help:"A file that the message carries, up to ten. May be given again." type:"existingfile" placeholder:"FILE" config:"-"`
+	Forward string   `help:"A message to forward, as ROOM/MESSAGE; the text is then what you say of it, and may be left out." placeholder:"r:…/m:…" config:"-"`
 	Key     string   `help:"Idempotency key: the same key never sends twice. Where the outcome is unknown, the command says which it used."`
 }
 
@@ -46,7 +47,10 @@ func (c *sendCmd) check() error {
 	if _, err := c.id(); err != nil {
 		return err
 	}
-	if c.Text == "" && len(c.File) == 0 {
+	if c.Forward != "" && len(c.File) > 0 {
+		return usagef("--forward takes the message's own files along, and no --file")
+	}
+	if c.Text == "" && len(c.File) == 0 && c.Forward == "" {
 		return thenDo(usagef(`expected "<text>", and not an empty one`), `"ubl send general -" sends what comes from standard input`)
 	}
 	return nil
@@ -120,6 +124,9 @@ func (c *sendCmd) orAgain(err error, room ubl.RoomID, key string) error {
 	for _, path := range c.File {
 		again += " --file " + quoted(path)
 	}
+	if c.Forward != "" {
+		again += " --forward " + quoted(c.Forward)
+	}
 	for _, m := range c.Mention {
 		again += " --mention " + quoted(m)
 	}
@@ -133,6 +140,7 @@ type sendBody struct {
 	Key     string   `json:"client_request_id"`
 	ReplyTo string   `json:"reply_to,omitempty"`
 	Thread  string   `json:"thread,omitempty"`
+	Forward string   `json:"forward,omitempty"`
 
 	Files []ubl.UploadID `json:"attachments,omitempty"`
 }
@@ -168,11 +176,15 @@ func (c *sendCmd) body(p *program) (*sendBody, error) {
 			return nil, err
 		}
 	}
+	forward := c.Forward
+	if forward != "" && !strings.HasPrefix(forward, "r:") {
+		forward = "r:" + forward
+	}
 	body := ubl.Body{Text: text}
 	for _, m := range c.Mention {
 		body.Mentions = append(body.Mentions, ubl.Mention(m))
 	}
-	return &sendBody{Type: ubl.TypeText, Body: body, Key: key, ReplyTo: c.ReplyTo, Thread: c.Thread}, nil
+	return &sendBody{Type: ubl.TypeText, Body: body, Key: key, ReplyTo: c.ReplyTo, Thread: c.Thread, Forward: forward}, nil
 }
 
 // text is checked here too: a refusal before the request says the same.
@@ -185,5 +197,9 @@ func (c *sendCmd) text(p *program) (string, error) {
 		}
 		text = strings.TrimSuffix(string(data), "\n")
 	}
-	return text, ubl.Body{Text: text}.CheckBeside(len(c.File), ubl.MaxMessageBytes)
+	beside := len(c.File)
+	if c.Forward != "" {
+		beside++
+	}
+	return text, ubl.Body{Text: text}.CheckBeside(beside, ubl.MaxMessageBytes)
 }

@@ -119,11 +119,7 @@ func (s *shown) print(ctx context.Context, p *program, server *client, asOf stri
 			row("posting", "%s", map[string]string{ubl.PostingModerators: "owners and moderators", ubl.PostingThreads: "owners and moderators, and everybody in threads"}[r.Policy.Posting])
 		}
 		row("join", "%s", map[string]string{ubl.JoinTenant: "everyone of the tenant", ubl.JoinInvite: "by invitation"}[r.Policy.Join])
-		kept := "for ever"
-		if r.Policy.RetentionDays > 0 {
-			kept = fmt.Sprintf("for %d days", r.Policy.RetentionDays)
-		}
-		row("kept", "%s", kept)
+		row("kept", "%s", keeping{r.Policy.RetentionDays, r.Policy.RetentionHours})
 		row("longest", "%d bytes", r.Policy.MaxMessageBytes)
 		if r.Physics != nil { // a server of an earlier version doesn't say
 			row("physics", "%s", *r.Physics)

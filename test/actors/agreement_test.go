@@ -106,7 +106,7 @@ func TestRetention(t *testing.T) {
 	for _, loaded := range []string{"live", "loaded anew"} {
 		zero := int64(0)
 		page := harness.Must[*ubl.HistoryPage](h, general, ubl.ReadHistory{Who: ana, After: &zero, Limit: 10})
-		if page.Head.AvailableFrom != 3 || page.FirstSeq != 3 || len(page.Messages) != 1 || string(page.Messages[0]) != string(fresh.Message) {
+		if page.Head.AvailableFrom != 4 || page.FirstSeq != 4 || len(page.Messages) != 1 || string(page.Messages[0]) != string(fresh.Message) {
 			t.Errorf("%s: the room is kept from %d, and holds %s", loaded, page.Head.AvailableFrom, page.Messages)
 		}
 		if page.NextCursor != nil {

@@ -239,6 +239,33 @@ func TestPushServices(t *testing.T) {
 	w.VerifyLedger(w.ana.TenantID)
 }
 
+// TestAPushEndsWithItsMessage: a push service keeps what a message says for a day, and no longer than its
+// room does.
+func TestAPushEndsWithItsMessage(t *testing.T) {
+	w := openReached(t, harness.Options{})
+	w.device(w.bob, "phone")
+	lasts := func() (ttl string) {
+		t.Helper()
+		w.say(w.ana, "here", ubl.Mention(w.bob.UserID))
+		poll.Until(t, "the push has come", func() bool {
+			for _, p := range w.service.Take() {
+				ttl = p.TTL
+			}
+			return ttl != ""
+		})
+		return ttl
+	}
+	if ttl := lasts(); ttl != "86400" {
+		t.Errorf("a push lasts for %s seconds, want a day", ttl)
+	}
+	w.Alarms()
+	hours := 1
+	harness.Must[*ubl.Room](w.House, w.general, ubl.SetRoomPolicy{Request: w.Request(w.ana), Patch: ubl.RoomPolicyPatch{RetentionHours: &hours}})
+	if ttl := lasts(); ttl != "3600" {
+		t.Errorf("where messages disappear after an hour, a push lasts for %s seconds", ttl)
+	}
+}
+
 // TestOnlyThePersonReads: nobody else, owner or service, reads or changes what is somebody's, of
 // the tenant or of another one.
 func TestOnlyThePersonReads(t *testing.T) {

@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -81,7 +82,7 @@ func (x *aging) armed(want int) {
 // nobody asks for it, after a restart too; what is younger stays. The alarm follows the
 // policy, and there is none while nothing is to grow old. The Agreement's end stops nothing.
 func TestRetentionWakes(t *testing.T) {
-	x := openAging(t, harness.Options{}) // message 1 tells of the room
+	x := openAging(t, harness.Options{}) // entry 1 tells of the room, and each change of the policy is one
 	x.send(2)
 	x.armed(0)
 	x.keep(2)
@@ -92,26 +93,25 @@ func TestRetentionWakes(t *testing.T) {
 	x.from(1)
 	x.Restart()
 	x.pass(time.Millisecond)
-	x.from(4)
-	x.keep(1) // what is left has been there for a day
+	x.from(5)
+	x.keep(1) // what is left has been there for a day, but for the entry that says so
 	x.Alarms()
-	x.from(6)
-	x.armed(0)
+	x.from(7)
 	x.send(1)
 	x.armed(1)
 	x.keep(0)
 	x.armed(0)
 	x.pass(100 * time.Hour)
-	x.from(6)
+	x.from(7)
 	x.keep(3)
 	x.Alarms()
-	x.from(7)
+	x.from(10)
 	x.send(1)
 	harness.Must[*ubl.AgreementView](x.House, x.room, ubl.EndAgreement{Request: x.Request(x.ana)})
 	x.armed(1)
 	x.Restart()
 	x.pass(100 * time.Hour)
-	x.from(9) // the end is an entry, too
+	x.from(13) // the end is an entry, too
 	x.armed(0)
 	x.VerifyLedger(x.ana.TenantID)
 }
@@ -129,15 +129,78 @@ func TestRetentionIsAnActAnHour(t *testing.T) {
 	for minute := range 180 {
 		x.pass(time.Minute)
 		old := int64(minute - 60)
-		if head := harness.Must[ubl.Head](x.House, x.room, ubl.RoomHead{}); old > 0 && head.AvailableFrom < min(old, 121) {
+		if head := harness.Must[ubl.Head](x.House, x.room, ubl.RoomHead{}); old > 0 && head.AvailableFrom < min(old, 122) {
 			t.Fatalf("after %d minutes the room is kept from %d", minute, head.AvailableFrom)
 		}
 	}
-	x.from(122)
+	x.from(123)
 	if n := x.trims(); n < 2 || n > 4 {
 		t.Errorf("in three hours messages were removed %d times", n)
 	}
 	x.armed(0)
+}
+
+// TestMessagesDisappear: where messages are kept for hours, each goes within a minute of its time, and
+// none before. What goes in a minute goes together: an act a minute at most.
+func TestMessagesDisappear(t *testing.T) {
+	x := openAging(t, harness.Options{})
+	hour := 1
+	harness.Must[*ubl.Room](x.House, x.room, ubl.SetRoomPolicy{Request: x.Request(x.ana), Patch: ubl.RoomPolicyPatch{RetentionHours: &hour}})
+	said, began := int64(2), x.Clock.Now() // what tells of the room, and of how long it keeps messages
+	times := []time.Time{{}, began, began}
+	for range 150 { // one each 20 seconds, for 50 minutes
+		x.send(1)
+		times = append(times, x.Clock.Now())
+		said++
+		x.pass(20 * time.Second)
+	}
+	x.Restart()
+	for x.Clock.Now().Before(began.Add(115 * time.Minute)) {
+		x.pass(10 * time.Second)
+		kept := harness.Must[ubl.Head](x.House, x.room, ubl.RoomHead{}).AvailableFrom
+		if kept <= said && x.Clock.Now().Sub(times[kept]) > time.Hour+time.Minute {
+			t.Fatalf("message %d is %s old", kept, x.Clock.Now().Sub(times[kept]))
+		}
+		if kept > 1 && x.Clock.Now().Sub(times[kept-1]) < time.Hour {
+			t.Fatalf("message %d went after %s", kept-1, x.Clock.Now().Sub(times[kept-1]))
+		}
+	}
+	x.from(said + 1)
+	if n := x.trims(); n < 40 || n > 56 {
+		t.Errorf("in 55 minutes messages were removed %d times", n)
+	}
+	x.armed(0)
+	x.VerifyLedger(x.ana.TenantID)
+}
+
+// TestRetentionIsAnEntry: all who read a room see when its messages are kept for another time, and by
+// whose act. Whoever knows of days alone takes the hours away, and what changes neither tells nothing.
+func TestRetentionIsAnEntry(t *testing.T) {
+	x := openAging(t, harness.Options{})
+	set := func(patch ubl.RoomPolicyPatch, want string) {
+		t.Helper()
+		room := harness.Must[*ubl.Room](x.House, x.room, ubl.SetRoomPolicy{Request: x.Request(x.ana), Patch: patch})
+		page := harness.Must[*ubl.HistoryPage](x.House, x.room, ubl.ReadHistory{Who: x.ana, Limit: 1, Entries: true})
+		var e ubl.Entry
+		if err := json.Unmarshal(page.Entries[0], &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Type != ubl.EntryRoom || string(e.Body.JSON) != `{"retention":`+want+`}` || e.AuthorID != x.ana.UserID {
+			t.Errorf("the entry is %s, want %s of a room with %+v", page.Entries[0], want, room.Policy)
+		}
+	}
+	days, hours, bytes, none := 1, 8, 100, 0
+	set(ubl.RoomPolicyPatch{RetentionHours: &hours}, `{"days":0,"hours":8}`)
+	x.armed(1)
+	set(ubl.RoomPolicyPatch{MaxMessageBytes: &bytes}, `{"days":0,"hours":8}`)
+	if head := harness.Must[ubl.Head](x.House, x.room, ubl.RoomHead{}); head.LastSeq != 2 {
+		t.Errorf("the timeline has %d entries, want the room's beginning and one", head.LastSeq)
+	}
+	set(ubl.RoomPolicyPatch{RetentionDays: &days, RetentionHours: &hours}, `{"days":1,"hours":8}`)
+	set(ubl.RoomPolicyPatch{RetentionDays: &days}, `{"days":1,"hours":0}`)
+	set(ubl.RoomPolicyPatch{RetentionDays: &none}, `{"days":0,"hours":0}`)
+	x.armed(0)
+	x.VerifyLedger(x.ana.TenantID)
 }
 
 // TestRetentionOfMany: more messages than one commit removes all go.
@@ -149,7 +212,7 @@ func TestRetentionOfMany(t *testing.T) {
 	for range 3 {
 		x.pass(time.Second)
 	}
-	x.from(1102)
+	x.from(1103)
 	x.armed(0)
 	x.send(1)
 	x.armed(1)
@@ -191,7 +254,7 @@ func TestRetentionCrash(t *testing.T) {
 				for range 3 {
 					x.pass(time.Second)
 				}
-				x.from(602)
+				x.from(603)
 				x.armed(0)
 				x.VerifyLedger(x.ana.TenantID)
 			})

@@ -61,7 +61,7 @@ func TestSettingsLeaveATrace(t *testing.T) {
 	for name, s := range map[string]settings{
 		"a room's policy": {
 			record:  ubl.RoomPolicy{},
-			samples: map[string]string{"max_message_bytes": "99", "retention_days": "7", "join": `"tenant"`, "posting": `"threads"`},
+			samples: map[string]string{"max_message_bytes": "99", "retention_days": "7", "retention_hours": "5", "join": `"tenant"`, "posting": `"threads"`},
 			tool:    "room.update", args: map[string]any{"room_id": "r:plans"}, answer: "room.policy",
 			act:    schemaPart{actionSchema, []string{"$defs", "room_policy"}},
 			shown:  schemaPart{"ubl.room.v1", []string{"$defs", "policy"}},

@@ -84,8 +84,10 @@ func (r *reader) reads(answer string) {
 	case o["device_id"] != nil, o["reminder_id"] != nil, o["scheduled_id"] != nil, o["webhook_id"] != nil && o["salt"] != nil:
 		r.record(salt, o)
 	}
-	if o["imported_from"] != nil {
-		r.opensJSON(salt, o["imported_from"])
+	for _, of := range []string{"imported_from", "forwarded"} {
+		if o[of] != nil {
+			r.opensJSON(salt, o[of])
+		}
 	}
 }
 

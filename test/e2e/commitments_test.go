@@ -49,6 +49,7 @@ messenger.redact           imported_hash     absent
 messenger.search           query_hash        opened
 messenger.send             attachments_hash  opened
 messenger.send             body_hash         opened
+messenger.send             forwarded_hash    opened
 messenger.send             imported_hash     opened
 office.document.create     content_hash      opened
 office.document.create     imported_hash     opened
@@ -87,6 +88,7 @@ portal.server.add          url_hash          opened
 portal.server.update       terms_hash        opened
 portal.server.update       url_hash          opened
 room.invite                body_hash         opened
+room.update                body_hash         opened
 tenant.agent.connect       client_hash       opened
 tenant.agent.connect       mandate_hash      opened
 token.create               client_hash       absent
@@ -197,6 +199,8 @@ func (w *committing) inRooms() {
 		`{"terms":{"form":"terms.v1","accept":"proposer","permits":[{"did":"*","to":["owners"]}]}}`)
 	w.ask("POST", room+"/messages", `{"type":"text","body":{"text":"Hello","mentions":["@room"]}}`)
 	gone := w.id(w.ask("POST", room+"/messages", `{"type":"text","body":{"text":"Never mind"}}`), "msg_id")
+	w.ask("POST", room+"/messages", fmt.Sprintf(`{"type":"text","body":{"text":"See"},"forward":"r:harbour/%s"}`, gone))
+	w.ask("PATCH", room+"/policy", `{"retention_hours":8}`)
 	w.withFiles(room)
 	w.ask("GET", entries, "") // before it is gone
 	w.ask("POST", entries+"/"+gone+"/redaction", "")

@@ -233,6 +233,20 @@ func (w *world) talk() {
 	if head := must[ubl.Head](w.forwarder, w.general, ubl.RoomHead{}); head != page.Head {
 		w.t.Errorf("the head is %v and %v", head, page.Head)
 	}
+	w.forwards(said)
+}
+
+// forwards has bob repeat a message in its own room.
+func (w *world) forwards(said ubl.Message) {
+	source := ubl.MessageRef{MsgID: said.MsgID, RoomID: said.RoomID}
+	copied := must[*ubl.MessageCopy](w.forwarder, w.general, ubl.CopyMessage{Who: w.bob, MsgID: said.MsgID})
+	sent := must[*ubl.Sent](w.forwarder, w.general, ubl.SendMessage{Request: w.h.Request(w.bob), Text: "see", Forward: &ubl.Forward{MessageRef: source, Copy: copied}})
+	after := sent.RoomSeq - 1
+	page := must[*ubl.HistoryPage](w.forwarder, w.general, ubl.ReadHistory{Who: w.ana, After: &after, Limit: 1, Entries: true, Sources: true})
+	var e ubl.Entry
+	if err := json.Unmarshal(page.Entries[0], &e); err != nil || e.Forwarded == nil || e.Forwarded.AuthorID != w.ana.UserID || e.Source == nil || *e.Source != source {
+		w.t.Errorf("bob's message is %s (%v)", page.Entries[0], err)
+	}
 }
 
 func (w *world) sendFile() {
@@ -264,7 +278,7 @@ func (w *world) manageRooms() {
 	if id, direct := ubl.DirectRoom([]ubl.UserID{w.bob.UserID, w.ana.UserID}); dm.RoomID != id || !reflect.DeepEqual(dm.Direct, direct) {
 		w.t.Errorf("the direct messages are %+v", dm)
 	}
-	must[*ubl.Room](w.forwarder, plans, ubl.SetRoomPolicy{Request: w.h.Request(w.ana), Patch: ubl.RoomPolicyPatch{Join: &join, RetentionDays: &days}})
+	must[*ubl.Room](w.forwarder, plans, ubl.SetRoomPolicy{Request: w.h.Request(w.ana), Patch: ubl.RoomPolicyPatch{Join: &join, RetentionDays: &days, RetentionHours: new(int)}})
 	must[*ubl.Member](w.forwarder, plans, ubl.JoinRoom{Request: w.h.Request(w.bob)})
 	if got := must[*ubl.Room](w.forwarder, plans, ubl.GetRoom{Who: w.bob}); got.Policy.Join != join {
 		w.t.Errorf("the policy is %+v", got.Policy)

@@ -23,6 +23,7 @@ var Salted = []Member{
 	{Name: "body_hash", Why: "with the entry, until it is redacted"},
 	{Name: "client_hash", Why: "client_salt of the service token, to who may list it"},
 	{Name: "content_hash", Why: "with the document or the file, until it is deleted; in the answer to an act of a person's own"},
+	{Name: "forwarded_hash", Why: "with the entry, until it is redacted"},
 	{Name: "imported_hash", Why: "with the entry, the document or the file that was imported"},
 	{Name: "input_hash", Why: "in the answer to the call or the completion"},
 	{Name: "mandate_hash", Why: "with the service token and with the Agreement of the mandate, to who may read them"},

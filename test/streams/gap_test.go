@@ -36,8 +36,8 @@ func TestGapThroughRetention(t *testing.T) {
 
 	stream := follow(t, h, ana, "/api/events/rooms/r:general?from_seq=0")
 	for _, want := range []events.Event{
-		{ID: "2", Name: "room.gap", Data: `{"event":"room.gap","payload":{"available_from":3,"from_seq":1},"room_id":"r:general"`},
-		{ID: "3", Name: "message.created", Data: `"text":"new"`},
+		{ID: "3", Name: "room.gap", Data: `{"event":"room.gap","payload":{"available_from":4,"from_seq":1},"room_id":"r:general"`},
+		{ID: "4", Name: "message.created", Data: `"text":"new"`},
 	} {
 		got, ok := stream.Next()
 		for ok && got.Name == "" {

@@ -200,7 +200,7 @@ func compileSchema(t *testing.T, schema []byte) *jsonschema.Schema {
 func TestSeedsShapes(t *testing.T) {
 	takes := map[string]string{
 		"messenger.list_rooms":   `cursor? details? full? joinable? limit? query?`,
-		"messenger.send":         `attachments? body client_request_id? reply_to? room_id thread? type?`,
+		"messenger.send":         `attachments? body client_request_id? forward? reply_to? room_id thread? type?`,
 		"messenger.history":      `cursor? full? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,
 		"office.document.get":    `document_id full? version? workspace_id`,

@@ -338,6 +338,8 @@ func TestBadInput(t *testing.T) {
 		{"a retention of less than nothing", policy, `{"retention_days":-1}`, ubl.CodeValidation},
 		{"a retention of ages", policy, `{"retention_days":36501}`, ubl.CodeValidation},
 		{"a retention of half a day", policy, `{"retention_days":0.5}`, ubl.CodeValidation},
+		{"a retention of a day in hours", policy, `{"retention_hours":24}`, ubl.CodeValidation},
+		{"a retention of less than no hours", policy, `{"retention_hours":-1}`, ubl.CodeValidation},
 		{"a retention in words", policy, `{"retention_days":"s3cr3t"}`, ubl.CodeValidation},
 		{"a larger message than the largest", policy, `{"max_message_bytes":8001}`, ubl.CodeValidation},
 		{"no message at all", policy, `{"max_message_bytes":0}`, ubl.CodeValidation},

@@ -30,14 +30,14 @@ func TestErrorsNameTheCulprit(t *testing.T) {
 		{rooms, `{"name":"x","` + long + `":"y"}`, map[string]string{"body": members}},
 		{rooms, `{"name":"x","":"y"}`, map[string]string{"body": members}},
 		{"POST /api/rooms/r:general/messages", `{"text":"hi"}`, map[string]string{
-			"body.text": "an unexpected member of the request itself, which takes type, body {text, mentions}, reply_to, thread, attachments, client_request_id"}},
+			"body.text": "an unexpected member of the request itself, which takes type, body {text, mentions}, reply_to, thread, attachments, forward, client_request_id"}},
 		{"POST /api/rooms/r:general/messages", `{"type":"text","body":{"txt":"hi"}}`, map[string]string{"body.body.txt": "an unexpected member"}},
 		{history + "?page=2", "", map[string]string{"query.page": queries}},
 		{"GET /api/whoami?limit=2", "", map[string]string{"query.limit": "unknown query parameter: the operation takes none"}},
 		{rooms, `{"name":"x","physics":{"fungibility":"strict","topology":"values","permeability":"gated","executon":"full"}}`, map[string]string{
 			"body.physics.executon": "an unexpected member: did you mean execution?", "body.physics.execution": "is missing"}},
 		{"POST /api/rooms/r:general/messages", `{"type":"text","bdy":{"text":"hi"}}`, map[string]string{
-			"body.bdy": "an unexpected member of the request itself, which takes type, body {text, mentions}, reply_to, thread, attachments, client_request_id: did you mean body?"}},
+			"body.bdy": "an unexpected member of the request itself, which takes type, body {text, mentions}, reply_to, thread, attachments, forward, client_request_id: did you mean body?"}},
 		{rooms, `{}`, map[string]string{"body.name": "is missing"}},
 	} {
 		method, target, _ := strings.Cut(c.request, " ")
@@ -53,7 +53,7 @@ func TestErrorsNameTheCulprit(t *testing.T) {
 // TestToolsNameTheCulprit: a tool says which argument is wrong, in the caller's own words
 // for it, and what would be right there.
 func TestToolsNameTheCulprit(t *testing.T) {
-	const sending = "It takes attachments, body, client_request_id, reply_to, room_id, thread, type"
+	const sending = "It takes attachments, body, client_request_id, forward, reply_to, room_id, thread, type"
 	s := newServer(t)
 	for _, c := range []struct {
 		tool, args string

@@ -238,6 +238,14 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 	case ubl.EndAgreement:
 		return held(agreement(to, ubl.AgreementEnded), c.Agreement), nil
 	case ubl.SendMessage:
+		if f := c.Forward; f != nil {
+			if f.Copy == nil {
+				return nil, ubl.Errorf(f.Refused, "%s", f.Why)
+			}
+			m := ubl.Message{MsgID: "m:42", TenantID: "t:acme.com", RoomID: "r:general", RoomSeq: 42, SenderID: "u:ana", SentAt: now, Type: ubl.TypeText, Receipt: receipt}
+			m.Forwarded, m.Body.Text = f.Copy.Under(c.Text, f.Copy.Text)
+			return &ubl.Sent{Message: m.AppendJSON(nil), RoomSeq: 42}, nil
+		}
 		return &ubl.Sent{Message: message(42, c.Text), RoomSeq: 42}, nil
 	case ubl.PostEntry:
 		e := ubl.Entry{AuthorID: "u:ana", Body: &c.Body, ID: saidID, Kind: ubl.EntryKind, Receipt: receipt, RoomID: "r:general", RoomSeq: 43,
@@ -258,6 +266,11 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 			NextCursor: &next, Head: ubl.Head{LastSeq: 42, AvailableFrom: 1}}, nil
 	}
 	switch c := cmd.(type) {
+	case ubl.CopyMessage:
+		if c.MsgID != saidID {
+			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such message in that room")
+		}
+		return &ubl.MessageCopy{Forwarded: ubl.Forwarded{At: now, AuthorID: "u:bob"}, Text: "hello"}, nil
 	case ubl.ReadThread:
 		next := int64(43)
 		return &ubl.ThreadPage{Root: s.entries(ubl.ReadHistory{}).Entries[0], Entries: s.entries(ubl.ReadHistory{}).Entries[1:], Replies: 7, NextCursor: &next}, nil

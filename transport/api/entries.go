@@ -220,7 +220,8 @@ func (a *API) getEntry(ctx context.Context, in *EntryPath) (any, error) {
 	return entryAnswer{stored}, nil
 }
 
-// entry reads one entry, as it is stored and decoded; now has it say what became of it.
+// entry reads one entry, as it is stored and decoded, and where it was forwarded from; now has it
+// say what became of it.
 func (a *API) entry(ctx context.Context, in *EntryPath, now bool) (json.RawMessage, *ubl.Entry, error) {
 	unknown := ubl.Errorf(ubl.CodeNotFound, "there is no such entry in this room")
 	seq, ok := in.EntryID.Seq()
@@ -229,7 +230,7 @@ func (a *API) entry(ctx context.Context, in *EntryPath, now bool) (json.RawMessa
 	}
 	after, who := seq-1, caller(ctx)
 	page, err := ubl.Ask[*ubl.HistoryPage](ctx, a.Asker, ubl.RoomName(who.TenantID, in.RoomID),
-		ubl.ReadHistory{Who: who, After: &after, Limit: 1, Entries: true, Now: now})
+		ubl.ReadHistory{Who: who, After: &after, Limit: 1, Entries: true, Now: now, Sources: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -69,6 +69,18 @@ ana GET    /agreements | 200
 ana GET    /agreements/a:wallet:k:cash | 200
 ana GET    /agreements/a:workspace:k:cash | 404
 ana POST   /agreements/a:workspace:k:cash/end | 404
+ana POST   /rooms {"name":"Inside","client_request_id":"k6"} | 201
+ana POST   /rooms/r:inside/messages {"type":"text","body":{"text":"among us"},"client_request_id":"k7"} | 201 message.msg_id {inside}
+ana POST   /rooms/r:general/messages {"type":"text","body":{"text":"see"},"forward":"r:inside/{inside}","client_request_id":"k8"} | 201 message.msg_id {copy}
+bob POST   /rooms/r:general/messages {"type":"text","body":{"text":""},"forward":"r:inside/{inside}"} | 403
+bob POST   /rooms/r:inside/messages {"type":"text","body":{"text":""},"forward":"r:general/{copy}"} | 403
+ana GET    /rooms/r:general/entries/{copy} | 200
+bob GET    /rooms/r:general/entries/{copy} | 200
+ana PATCH  /rooms/r:inside/policy {"retention_hours":8,"client_request_id":"k9"} | 200
+ana POST   /rooms/r:general/messages {"type":"text","body":{"text":""},"forward":"r:inside/{inside}"} | 409
+ana POST   /rooms/r:general/messages {"type":"text","body":{"text":"see"},"forward":"r:inside/{inside}","client_request_id":"k8"} | 201
+ana GET    /rooms/r:inside | 200
+ana GET    /rooms/r:inside/entries | 200
 ana PUT    /portal/tools/office.document.create/access {"allowed":false,"client_request_id":"k4"} | 200
 ana PUT    /portal/tools/office.nothing/access {"allowed":false} | 404
 ana PUT    /portal/tools/weather.forecast/access {"allowed":true} | 404

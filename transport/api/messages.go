@@ -23,6 +23,7 @@ type sendBody struct {
 	ReplyTo *ubl.MessageID `json:"reply_to,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"A message of the same room." example:"m:0199a1b2"`
 	Thread  *ubl.MessageID `json:"thread,omitempty" nullable:"true" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The message that began the thread that this one belongs to." example:"m:0199a1b2"`
 	Files   []string       `json:"attachments,omitempty" maxItems:"10" nullable:"false" doc:"Files: upload_ids, or ROOM/FILE to send on." example:"[\"r:general/f:1\"]"`
+	Forward *string        `json:"forward,omitempty" doc:"A message to forward, as ROOM/MESSAGE; text may then be empty." example:"r:general/m:0199a1b2"`
 	Key     *string        `json:"client_request_id,omitempty" nullable:"true" minLength:"1" maxLength:"128" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$" doc:"A key of your own: what is repeated under it is done once." example:"order-7-note"`
 }
 
@@ -76,6 +77,11 @@ func (a *API) readSend(r *http.Request) (cmd ubl.SendMessage, to ubl.Name, err e
 	if cmd.Attachments, err = a.attachments(r.Context(), id, in.Files); err != nil {
 		return cmd, "", err
 	}
+	if in.Forward != nil {
+		if err := a.forward(r.Context(), &cmd, *in.Forward); err != nil {
+			return cmd, "", err
+		}
+	}
 	cmd.Mentions = in.Body.Mentions
 	if in.ReplyTo != nil {
 		cmd.ReplyTo = *in.ReplyTo
@@ -98,12 +104,18 @@ func (in *sendBody) check() error {
 		return invalid("body.reply_to", "not a message id")
 	case in.Thread != nil && !in.Thread.Valid():
 		return invalid("body.thread", "not a message id")
+	case in.Forward != nil && len(in.Files) > 0:
+		return invalid("body.attachments", "not together with forward")
 	case ubl.CheckMentions(in.Body.Mentions) != nil:
 		return invalid("body.body.mentions", "expected at most 50 ids of people, or @room")
 	case in.Key != nil && !ubl.ValidKey(*in.Key):
 		return invalid("body.client_request_id", "expected 1 to 128 characters, none of them a control character")
 	}
-	err := in.Body.body().CheckBeside(len(in.Files), ubl.MaxMessageBytes)
+	beside := len(in.Files)
+	if in.Forward != nil {
+		beside++
+	}
+	err := in.Body.body().CheckBeside(beside, ubl.MaxMessageBytes)
 	if ubl.CodeOf(err) == ubl.CodeValidation {
 		e := *ubl.AsError(err)
 		e.Details = map[string]string{"body.body.text": "is missing, empty, or nothing that can be seen"}

@@ -145,21 +145,25 @@ type roomPolicyInput struct {
 		Keyed
 		MaxMessageBytes *int    `json:"max_message_bytes,omitempty" minimum:"1" maximum:"8000" doc:"How long a message may be, in bytes of UTF-8." example:"4000"`
 		RetentionDays   *int    `json:"retention_days,omitempty" minimum:"0" maximum:"36500" doc:"How long messages are kept; 0 is for ever." example:"365"`
+		RetentionHours  *int    `json:"retention_hours,omitempty" minimum:"0" maximum:"23" doc:"Hours beside the days; none if left out." example:"8"`
 		Join            *string `json:"join,omitempty" enum:"invite,tenant" doc:"invite: owners add members. tenant: every member of the tenant may join."`
 		Posting         *string `json:"posting,omitempty" enum:"everyone,moderators,threads" doc:"Who writes messages. moderators: owners and moderators alone, for announcements. threads: everybody else answers in threads."`
 	}
 }
 
-// deletes reports whether a retention removes older messages.
-func deletes(retentionDays *int) bool { return retentionDays != nil && *retentionDays > 0 }
+// deletes reports whether a retention removes older messages, or may: hours alone leave the days,
+// which nobody reads here.
+func deletes(days, hours *int) bool {
+	return days != nil && *days > 0 || hours != nil && (*hours > 0 || days == nil)
+}
 
 func (a *API) setRoomPolicy(ctx context.Context, in *roomPolicyInput) (any, error) {
-	patch := ubl.RoomPolicyPatch{MaxMessageBytes: in.Body.MaxMessageBytes, RetentionDays: in.Body.RetentionDays, Join: in.Body.Join, Posting: in.Body.Posting}
+	patch := ubl.RoomPolicyPatch{MaxMessageBytes: in.Body.MaxMessageBytes, RetentionDays: in.Body.RetentionDays, RetentionHours: in.Body.RetentionHours, Join: in.Body.Join, Posting: in.Body.Posting}
 	if patch == (ubl.RoomPolicyPatch{}) {
 		return nil, invalid("body", "changes nothing")
 	}
 	opens := in.Body.Join != nil && *in.Body.Join == ubl.JoinTenant
-	if deletes(in.Body.RetentionDays) || opens {
+	if deletes(in.Body.RetentionDays, in.Body.RetentionHours) || opens {
 		if err := confirmed(ctx); err != nil {
 			return nil, err
 		}

@@ -139,7 +139,7 @@ func (a *API) messageRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
 	direct[sendInput](a, operation{method: "POST", path: "/rooms/{roomId}/messages", id: "send-message", asks: nothing, counts: ubl.Sends, tool: "messenger.send", fixed: map[string]string{"type": ubl.TypeText}, tag: "messages", answers: "ubl.api.message.v1", creates: true,
 		summary: "Send a message",
-		more: "The text is at most 8,000 bytes of UTF-8, and may be empty beside attachments. A repetition under the same key answers the same message. " +
+		more: "The text is at most 8,000 bytes of UTF-8, and may be empty beside attachments or forward. A forwarded message says whose words it has; who may read them where they were written is told that by get-entry. A repetition under the same key answers the same message. " +
 			"Messages of type system come from acts alone: sending one is forbidden.", also: notIn}, jsonType[0], a.send)
 	direct[historyInput](a, operation{method: "GET", path: "/rooms/{roomId}/history", id: "read-history", tool: "messenger.history", tag: "messages", answers: "ubl.api.history.v1",
 		summary: "Read a room's messages backwards, page by page",

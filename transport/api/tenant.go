@@ -77,7 +77,7 @@ func (a *API) setDefaults(ctx context.Context, in *defaultsInput) (any, error) {
 	if patch == (ubl.TenantDefaultsPatch{}) {
 		return nil, invalid("body", "changes nothing")
 	}
-	if deletes(in.Body.RetentionDays) { // in rooms to come
+	if deletes(in.Body.RetentionDays, nil) { // in rooms to come
 		if err := confirmed(ctx); err != nil {
 			return nil, err
 		}

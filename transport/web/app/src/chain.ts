@@ -213,7 +213,7 @@ function wrongInPair(atom: Json, open: Map<string, string>, whole: boolean): str
 //
 // There is one about files, or an origin, where the message or its action has any.
 export interface Check {
-  what: 'text' | 'files' | 'origin' | 'action' | 'head' | 'message' | 'effect';
+  what: 'text' | 'files' | 'origin' | 'words' | 'action' | 'head' | 'message' | 'effect';
   ok: boolean;
 }
 
@@ -248,6 +248,7 @@ async function contentChecks(m: Message, about: Json, salt: string): Promise<Che
     ['text', m.poll ?? said(m), about.body_hash],
     ['files', files, about.attachments_hash],
     ['origin', m.imported_from, about.imported_hash],
+    ['words', m.forwarded, about.forwarded_hash],
   ] as const) {
     if (content || quoted !== undefined) checks.push({ what, ok: await opens(quoted, content, salt) });
   }

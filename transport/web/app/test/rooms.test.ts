@@ -212,6 +212,24 @@ test('what retention took from the server is taken here', async () => {
   assert.deepEqual(texts(after), ['6', '7', '8', '9']);
 });
 
+test('messages go when their room keeps them no longer, without a network and after a reload too', async () => {
+  const { world, browser, tab } = await home();
+  const window = tab.store.open(room);
+  tab.store.keeps(room, 1);
+  await world.pass(30 * 60_000);
+  world.server.say(room, 'u:bo', 'later');
+  await world.until('both are shown', () => texts(window).join() === 'welcome,later');
+  browser.cut();
+  await world.pass(31 * 60_000);
+  assert.deepEqual(texts(window), ['later']);
+  await world.pass(30 * 60_000);
+  assert.deepEqual(texts(window), []);
+  assert.equal(tab.store.rooms.get(room)!.last_message, null);
+  tab.crash();
+  const after = await browser.tab();
+  assert.deepEqual(await after.store.keptOf(room), []);
+});
+
 test('a thousand messages at once are a few batches, and few transactions', async () => {
   const { world, tab } = await home();
   const window = tab.store.open(room);

@@ -13,6 +13,7 @@ export interface RoomRow extends RoomSummary {
   last_message: Message | null;
   messages?: number; // among the entries up to last_seq, absent where that isn't known
   available_from: number;
+  keeps?: number; // for how many hours its messages are kept, 0 for ever; absent where that isn't known
   count?: Count; // absent where the server doesn't count
 }
 

@@ -32,10 +32,10 @@ export const entryIn = (row: Message): Entry | undefined => (row as Kept).entry;
 // rowOf is the row of an entry. Salts stay with the server, which is asked for one where
 // a receipt is checked.
 export function rowOf(entry: Entry): Message {
-  const { entry_id: msg_id, tenant_id, room_id, room_seq, author_id: sender_id, sent_at, receipt, reply_to = null, thread, body, imported_from } = entry;
+  const { entry_id: msg_id, tenant_id, room_id, room_seq, author_id: sender_id, sent_at, receipt, reply_to = null, thread, body, imported_from, forwarded } = entry;
   const { edited, pinned, reactions, replies, attachments = [] } = entry;
   const became = { ...(pinned && { pinned }), ...(reactions && { reactions }), ...(replies && { replies }) };
-  const row = { msg_id, tenant_id, room_id, room_seq, sender_id, sent_at, receipt, reply_to, attachments, ...(thread && { thread }), ...(imported_from && { imported_from }) };
+  const row = { msg_id, tenant_id, room_id, room_seq, sender_id, sent_at, receipt, reply_to, attachments, ...(thread && { thread }), ...(imported_from && { imported_from }), ...(forwarded && { forwarded }) };
   const now = edited?.body?.content_type === text ? saidIn(edited.body.json) : null;
   const said = body && (body.content_type === text || body.content_type === system) ? saidIn(body.json) : null;
   if (entry.type === 'message' && said) {
@@ -140,6 +140,21 @@ export interface MemberChange {
 // changesIn are those of a membership entry.
 export const changesIn = (entry: Entry) => (entry.type === 'membership' ? ((entry.body?.json?.changes as MemberChange[] | undefined) ?? []) : []);
 
+// partsOf are the comment of who forwards a message, and the words that it repeats; of any other
+// message there is no comment.
+export function partsOf({ body: { text }, forwarded }: Message): [comment: string, words: string] {
+  const letters = [...text];
+  const n = forwarded?.comment ?? 0;
+  return [letters.slice(0, n).join(''), letters.slice(n).join('').replace(/^\n\n/, n > 0 ? '' : '$&')];
+}
+
+// keptIn is for how many hours a room keeps its messages from an entry on, 0 for ever; undefined
+// where the entry doesn't say.
+export function keptIn(entry: Entry | undefined): number | undefined {
+  const kept = entry?.type === 'room' ? (entry.body?.json?.retention as { days: number; hours: number } | undefined) : undefined;
+  return kept && kept.days * 24 + kept.hours;
+}
+
 // isMessage tells messages, which count as unread, from all other entries.
 export const isMessage = (row: Message) => (entryIn(row)?.type ?? 'message') === 'message';
 
@@ -154,7 +169,7 @@ export const isDeleted = (row: Message) => entryIn(row)?.type === 'message' && e
 export function isShown(row: Message): boolean {
   const entry = entryIn(row);
   if (row.thread) return false;
-  return !entry || isDeleted(row) || entry.type === 'proposal' || changesIn(entry).some(({ change }) => change !== 'joined' && change !== 'added');
+  return !entry || isDeleted(row) || entry.type === 'proposal' || keptIn(entry) !== undefined || changesIn(entry).some(({ change }) => change !== 'joined' && change !== 'added');
 }
 
 // isActed tells entries that an act left, somewhere else than where one reads the room.
@@ -177,7 +192,7 @@ export function isTaken(row: Message, redaction: Entry): boolean {
 export function emptied(row: Message, redaction: Entry): Message {
   const { msg_id: entry_id, tenant_id, room_id, room_seq, sender_id: author_id, sent_at, thread, imported_from, receipt } = row;
   const was: Entry = entryIn(row) ?? { kind: 'entry.v2', entry_id, tenant_id, room_id, room_seq, author_id, sent_at, type: 'message', ...(thread && { thread }), ...(row.replies && { replies: row.replies }), ...(imported_from && { imported_from }), body: null, receipt };
-  const { salt: _, edited: _e, pinned: _p, reactions: _r, attachments: _a, ...left } = was;
+  const { salt: _, edited: _e, pinned: _p, reactions: _r, attachments: _a, forwarded: _f, ...left } = was;
   if (left.imported_from) { // the server forgets that name, too
     const { author_name: _, ...rest } = left.imported_from;
     left.imported_from = rest;

@@ -120,6 +120,11 @@ export class RoomWindow {
     return this.run.value.length > 0 && seq >= this.firstSeq() && seq <= this.lastSeq();
   }
 
+  // messages are those that it holds.
+  messages(): readonly Message[] {
+    return this.run.value;
+  }
+
   // reach is up to where one has seen everything with the row of a seq: what isn't shown
   // behind it, too.
   reach(seq: number): number {

@@ -139,6 +139,7 @@ function newer(old: RoomRow | undefined, row: RoomRow): RoomRow {
     messages: last.messages,
     count: last === row || !old.count ? row.count : old.count,
     available_from: Math.max(old.available_from, row.available_from),
+    ...((row.keeps ?? old.keeps) !== undefined && { keeps: row.keeps ?? old.keeps }), // the list doesn't say
   };
 }
 

@@ -14,8 +14,9 @@ import type { Entry, Message, RoomEvent, RoomSummary } from '../types';
 import type { Batch, Commit } from './batch';
 import { isFull, openDb, type Act, type Change, type Db, type Draft, type RoomRow } from './db';
 import { Drafts } from './drafts';
-import { entryIn, redactionIn, rowOf } from './entries';
+import { entryIn, keptIn, redactionIn, rowOf } from './entries';
 import type { Env } from './env';
+import { Expiry } from './expiry';
 import { History, seqOf } from './history';
 import { Leader, type News } from './leader';
 import { Listing } from './listing';
@@ -95,6 +96,7 @@ export class Store {
   private readonly stream: Stream;
   private readonly leader: Leader;
   private readonly windows = new Set<RoomWindow>();
+  private readonly expiry: Expiry;
   private readonly stops: (() => void)[] = [];
   private cursor: Cursor | null = null;
   private stopped = false;
@@ -115,6 +117,7 @@ export class Store {
     this.outbox = new Outbox(env, who.user_id, this.commit, this.uploads);
     this.reading = new Reading(env);
     this.history = new History(env, db, (id, floor) => this.raise(id, floor), (id) => this.rooms.get(id)?.last_seq ?? 0);
+    this.expiry = new Expiry(env, db, this.rooms, this.windows, (id, floor) => this.raise(id, floor));
     this.drafts = new Drafts(env, name, this.commit);
     this.listing = new Listing(env, this.rooms, { commit: this.commit, keep: (changes) => this.keep(changes), behind: (id, seq) => this.behind(id, seq), replaced: () => this.replaced() });
     this.synced = this.listing.synced;
@@ -132,6 +135,7 @@ export class Store {
   // start shows what is kept, and then goes after what is new.
   async start() {
     await this.load();
+    this.expiry.start();
     void this.drafts.resume();
     void this.uploads.start();
     this.leader.start();
@@ -155,6 +159,7 @@ export class Store {
     this.stops.forEach((stop) => stop());
     this.leader.stop();
     this.listing.stop();
+    this.expiry.stop();
     this.people.stop();
     this.uploads.stop();
     this.reading.stop();
@@ -208,6 +213,14 @@ export class Store {
     const waits = this.outbox.entries.value.find(({ id, act: of }) => of && act.type === 'redaction' && id === act.target);
     if (waits) return this.outbox.withdraw(waits.id);
     return this.outbox.act(roomId, act, this.rooms.get(roomId)?.last_seq ?? 0).then(() => this.leader.ask());
+  }
+
+  // keeps notes for how many hours a room keeps its messages, 0 for ever.
+  keeps(roomId: string, hours: number) {
+    const row = this.rooms.row(roomId);
+    if (!row || (row.keeps ?? 0) === hours) return;
+    void this.commit({ rooms: [{ ...row, keeps: hours }] });
+    this.expiry.start();
   }
 
   // versions are what a message said, oldest first, and what it says now last.
@@ -430,7 +443,12 @@ export class Store {
     if (strange || read || other || batch.gone!.length > 0) void this.refresh(); // a room that was left may be one to join
     this.people.meet(batch.messages!.map((m) => m.sender_id));
     also.push(...this.listing.follow(batch.messages!));
-    return this.change(batch, also).then(() => void this.redact(batch.messages!));
+    const taken = this.change(batch, also);
+    for (const m of batch.messages!) {
+      const hours = keptIn(entryIn(m));
+      if (hours !== undefined) this.keeps(m.room_id, hours);
+    }
+    return taken.then(() => void this.redact(batch.messages!));
   }
 
   // heard takes a mark of another device, and tells whether only the server knows the count then.
@@ -465,7 +483,8 @@ export class Store {
   private raise(roomId: string, floor: number) {
     const row = this.rooms.row(roomId);
     if (!row || floor <= row.available_from) return;
-    void this.change({ rooms: [{ ...row, available_from: floor }] }, [{ clear: 'messages', low: [roomId, 0], high: [roomId, floor - 1] }]);
+    const last_message = row.last_message && row.last_message.room_seq < floor ? null : row.last_message;
+    void this.change({ rooms: [{ ...row, last_message, available_from: floor }] }, [{ clear: 'messages', low: [roomId, 0], high: [roomId, floor - 1] }]);
   }
 
   // replaced forgets what came from the server and reads it anew. What was written stays.

@@ -59,7 +59,17 @@ export interface Message {
   reactions?: Reactions[];
   replies?: Replies;
   imported_from?: ImportedFrom;
+  forwarded?: Forwarded;
   receipt: Receipt;
+}
+
+// Forwarded says whose words of another room a message repeats. comment is how many characters of
+// its text are the sender's own; the words begin behind them and an empty line.
+export interface Forwarded {
+  at: string;
+  author_id: string;
+  author_name?: string;
+  comment?: number;
 }
 
 // Entry is anything in a room's timeline. Its body is null once it is redacted.
@@ -85,6 +95,8 @@ export interface Entry {
   replies?: Replies;
   poll?: PollState;
   imported_from?: ImportedFrom;
+  forwarded?: Forwarded;
+  source?: { msg_id: string; room_id: string }; // what it repeats, for who reads it alone and may read that
   receipt: Receipt;
 }
 
@@ -128,7 +140,9 @@ export interface ReadMark {
 
 export interface RoomPolicy {
   max_message_bytes: number;
+  // How long messages are kept: whole days, and hours beside them. 0 of both is for ever.
   retention_days: number;
+  retention_hours?: number;
   join: 'invite' | 'tenant';
   // Who writes: owners and moderators alone, or the others in threads, too. Absent for everybody.
   posting?: 'moderators' | 'threads';

@@ -5,7 +5,7 @@ import { clock, hours } from '../../time';
 import { number, oneLine } from '../../text';
 import type { Item } from '../../store/messages';
 import type { Outgoing } from '../../store/db';
-import { entryIn, isDeleted, isNews } from '../../store/entries';
+import { entryIn, isDeleted, isNews, partsOf } from '../../store/entries';
 import type { ImportedFrom, Message } from '../../types';
 import { Avatar } from '../../ui/Avatar';
 import { Time } from '../../ui/Bits';
@@ -25,6 +25,7 @@ import { t } from '../../words';
 
 const Attached = lazy(() => import('./files/Attached'));
 const Poll = lazy(() => import('./Poll'));
+const Forwarded = lazy(() => import('./Forwarded'), true);
 const Previews = lazy(() => import('./Preview'), true);
 const ReadBy = lazy(() => import('./ReadBy'), true);
 
@@ -46,6 +47,7 @@ export function Bubble({ item, talk, first, last, own }: Props) {
   const caller = who.mine ? t('talk.self') : who.name;
   const named = was ? t('talk.imported', { who: caller, was: wasName(was) }) : caller;
   const text = message ? wordsOf(message) : outgoing!.text;
+  const [comment, words] = message?.forwarded ? partsOf(message) : ['', text];
   const gone = message && isDeleted(message);
   const forMe = !who.mine && message?.body.mentions?.some((id) => id === '@room' || id === talk.store.who.user_id);
   const replyTo = message ? message.reply_to : outgoing!.reply_to;
@@ -87,9 +89,17 @@ export function Bubble({ item, talk, first, last, own }: Props) {
           ) : message?.poll ? (
             <Poll message={message} talk={talk} />
           ) : (
-            <div class="prose" dir="auto">
-              <Said text={text} mentions={message ? message.body.mentions : outgoing!.mentions} />
-            </div>
+            <>
+              {comment && (
+                <div class="prose" dir="auto">
+                  <Said text={comment} mentions={message!.body.mentions} />
+                </div>
+              )}
+              {message?.forwarded && <Forwarded message={message} of={message.forwarded} />}
+              <div class="prose" dir="auto">
+                <Said text={words} mentions={message ? message.body.mentions : outgoing!.mentions} />
+              </div>
+            </>
           )}
           {!gone && (message?.attachments?.length || outgoing?.files) && (
             <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />

@@ -15,13 +15,16 @@ import { Composer } from './Composer';
 import { useFacts } from './facts';
 import { MessageMenu } from './MessageMenu';
 import { ReceiptHint } from './ReceiptHint';
+import { spanOf } from './span';
 import { useSpoken } from './spoken';
 import { Talk } from './talk';
 import { useUndone } from './undone';
 import { Timeline } from './Timeline';
+import { t } from '../../words';
 
 const Picker = lazy(() => import('./Picker'));
 const Remind = lazy(() => import('../../notify/Remind'));
+const Forward = lazy(() => import('./Forward'));
 const NewPoll = lazy(() => import('./NewPoll'));
 const Versions = lazy(() => import('./Versions'));
 const Readers = lazy(() => import('./Readers'));
@@ -44,12 +47,13 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
     if (people) talk.people.value = people;
   }, [talk, people]);
   const members = facts && count(facts.members, 'member');
+  const disappear = facts && facts.keeps > 0 && t('talk.disappear', { span: spanOf(facts.keeps) });
   return (
     <div class="room" onKeyDown={(e) => typeOn(e, input.current)}>
       <Screen
         title={room.name}
         above="/ui/"
-        sub={line || [members, room.topic].filter(Boolean).join(' · ') || ' '}
+        sub={line || [members, disappear, room.topic].filter(Boolean).join(' · ') || ' '}
         fixed
         actions={<Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />}
         foot={
@@ -64,6 +68,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
       <MessageMenu talk={talk} />
       {talk.picking.value && <Picker talk={talk} message={talk.picking.value} />}
       {talk.reminding.value && <Remind roomId={talk.roomId} msgId={talk.reminding.value.msg_id} onClose={() => (talk.reminding.value = null)} />}
+      {talk.forwarding.value && <Forward message={talk.forwarding.value} onClose={() => (talk.forwarding.value = null)} />}
       {talk.polling.value !== null && <NewPoll talk={talk} />}
       {talk.versions.value && <Versions talk={talk} message={talk.versions.value} />}
       {talk.reading.value && <Readers talk={talk} message={talk.reading.value} />}

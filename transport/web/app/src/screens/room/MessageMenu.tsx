@@ -46,8 +46,9 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
     { label: t('talk.link'), icon: 'link', onSelect: () => void copy(location.origin + linkTo(message)) },
     ...(text ? [{ label: t('talk.readers'), icon: 'eye' as const, onSelect: () => (talk.reading.value = message) }] : []),
     ...(text ? [{ label: t('remind.title'), icon: 'clock' as const, onSelect: () => (talk.reminding.value = message) }] : []),
+    ...(text && !message.poll ? [{ label: t('talk.forward'), icon: 'forward' as const, onSelect: () => (talk.forwarding.value = message) }] : []),
     ...(text ? [{ label: t(message.pinned ? 'talk.unpin' : 'talk.pin'), icon: 'pin' as const, onSelect: () => talk.pin(message, !message.pinned) }] : []),
-    ...(own && !message.poll ? [{ label: t('talk.edit'), icon: 'edit' as const, onSelect: () => (talk.editing.value = message) }] : []),
+    ...(own && !message.poll && !message.forwarded ? [{ label: t('talk.edit'), icon: 'edit' as const, onSelect: () => (talk.editing.value = message) }] : []),
     ...(own ? [{ label: t('talk.delete'), icon: 'trash' as const, danger: true, onSelect: () => void talk.remove(message) }] : []),
   ];
   return (

@@ -6,13 +6,18 @@ import { bytes } from '../../text';
 import type { Room, RoomPolicy } from '../../types';
 import { Facts } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
-import { Choice, Field } from '../../ui/Field';
+import { Choice, Field, Select } from '../../ui/Field';
 import { Section } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
 import { t } from '../../words';
 import { joinRules, postingRules, type Posting } from './rules';
+import { hoursOf, spanOf } from './span';
 
-type Rules = Omit<RoomPolicy, 'posting'> & { posting: Posting };
+type Rules = Required<Omit<RoomPolicy, 'posting'>> & { posting: Posting };
+
+// spans are the times that one chooses among, in hours; 0 has messages stay.
+const spans = [0, 1, 8, 24, 7 * 24, 30 * 24, 90 * 24];
+const other = 'other';
 
 interface Props {
   room: Room;
@@ -22,14 +27,15 @@ interface Props {
 
 export function Policy({ room, owner, onChanged }: Props) {
   if (owner) return <Form key={JSON.stringify(room.policy)} room={room} onChanged={onChanged} />;
-  const { join, posting = 'everyone', retention_days: days, max_message_bytes: most } = room.policy;
+  const { join, posting = 'everyone', max_message_bytes: most } = room.policy;
+  const hours = hoursOf(room.policy);
   return (
     <Section title={t('policy.title')}>
       <Facts
         of={[
           [t('newroom.who'), joinRules().find((rule) => rule.value === join)?.label ?? join],
           [t('policy.posting'), postingRules().find((rule) => rule.value === posting)?.label ?? posting],
-          [t('policy.kept'), t('policy.kept.for', { n: days })],
+          [t('policy.disappear'), hours > 0 ? t('policy.after', { span: spanOf(hours) }) : t('policy.off')],
           [t('policy.longest'), bytes(most)],
           [t('settings.you.id'), room.room_id],
         ]}
@@ -39,17 +45,21 @@ export function Policy({ room, owner, onChanged }: Props) {
 }
 
 function Form({ room, onChanged }: Omit<Props, 'owner'>) {
-  const policy: Rules = { ...room.policy, posting: room.policy.posting ?? 'everyone' };
+  const policy: Rules = { ...room.policy, posting: room.policy.posting ?? 'everyone', retention_hours: room.policy.retention_hours ?? 0 };
   const [join, setJoin] = useState(policy.join);
   const [posting, setPosting] = useState(policy.posting);
+  const [span, setSpan] = useState(spans.includes(hoursOf(policy)) ? String(hoursOf(policy)) : other);
   const [days, setDays] = useState(String(policy.retention_days));
+  const [hours, setHours] = useState(String(policy.retention_hours));
   const [most, setMost] = useState(String(policy.max_message_bytes));
   const [busy, setBusy] = useState(false);
-  const wrong = { days: whole(days, 0, 36_500), most: whole(most, 1, 8000) };
-  const next: Rules = { join, posting, retention_days: Number(days), max_message_bytes: Number(most) };
+  const free = span === other;
+  const wrong = { days: free ? whole(days, 0, 36_500) : '', hours: free ? whole(hours, 0, 23) : '', most: whole(most, 1, 8000) };
+  const kept = free ? { retention_days: Number(days), retention_hours: Number(hours) } : { retention_days: Math.floor(Number(span) / 24), retention_hours: Number(span) % 24 };
+  const next: Rules = { join, posting, ...kept, max_message_bytes: Number(most) };
   const changed = changes(policy, next);
   const save = async () => {
-    if (wrong.days || wrong.most || !changed) return;
+    if (wrong.days || wrong.hours || wrong.most || !changed) return;
     setBusy(true);
     try {
       await patch(at`/api/rooms/${room.room_id}/policy`, changed);
@@ -72,7 +82,9 @@ function Form({ room, onChanged }: Omit<Props, 'owner'>) {
       >
         <Choice label={t('newroom.who')} value={join} options={joinRules()} onValue={setJoin} />
         <Choice label={t('policy.posting')} value={posting} options={postingRules()} onValue={setPosting} />
-        <Field label={t('policy.days')} hint={t('policy.days.hint')} value={days} onValue={setDays} error={wrong.days} inputMode="numeric" />
+        <Select label={t('policy.disappear')} hint={t('policy.disappear.hint')} value={span} options={spanOptions()} onValue={setSpan} />
+        {free && <Field label={t('policy.days')} value={days} onValue={setDays} error={wrong.days} inputMode="numeric" />}
+        {free && <Field label={t('policy.hours')} value={hours} onValue={setHours} error={wrong.hours} inputMode="numeric" />}
         <Field label={t('policy.bytes')} hint={t('policy.bytes.hint', { n: 8000 })} value={most} onValue={setMost} error={wrong.most} inputMode="numeric" />
         <Button kind="primary" type="submit" busy={busy} disabled={!changed}>
           {t('policy.save')}
@@ -82,6 +94,11 @@ function Form({ room, onChanged }: Omit<Props, 'owner'>) {
   );
 }
 
+const spanOptions = () => [
+  ...spans.map((hours) => ({ value: String(hours), label: hours > 0 ? t('policy.after', { span: spanOf(hours) }) : t('policy.off') })),
+  { value: other, label: t('policy.other') },
+];
+
 // whole says what is wrong with a number, "" when nothing is.
 function whole(text: string, low: number, high: number): string {
   const n = Number(text);
@@ -89,8 +106,9 @@ function whole(text: string, low: number, high: number): string {
   return t('policy.whole', { low, high });
 }
 
-// changes are the members that differ, null for none.
+// changes are the members that differ, null for none. Days and hours go together.
 function changes(old: Rules, next: Rules): Partial<Rules> | null {
-  const names = (Object.keys(next) as (keyof Rules)[]).filter((name) => next[name] !== old[name]);
+  const kept = hoursOf(next) !== hoursOf(old);
+  const names = (Object.keys(next) as (keyof Rules)[]).filter((name) => (name.startsWith('retention_') ? kept : next[name] !== old[name]));
   return names.length > 0 ? Object.fromEntries(names.map((name) => [name, next[name]])) : null;
 }

@@ -1,13 +1,18 @@
 // What an entry tells that an act left in the timeline, in a line.
 
-import { changesIn, type MemberChange } from '../../store/entries';
+import { changesIn, keptIn, type MemberChange } from '../../store/entries';
 import type { Entry } from '../../types';
+import { t } from '../../words';
+import { spanOf } from './span';
 
 type Whose = (id: string) => { name: string; mine: boolean };
 
-// wordsOfEntry is the line of a membership or proposal entry, '' for any other.
+// wordsOfEntry is the line of a membership or proposal entry, or of how long messages are kept;
+// '' for any other.
 export function wordsOfEntry(entry: Entry, who: Whose): string {
   const by = subject(entry.author_id, who);
+  const kept = keptIn(entry);
+  if (kept !== undefined) return `${kept > 0 ? t('talk.disappear.now', { span: spanOf(kept) }) : t('talk.disappear.never')} · ${by}`;
   if (entry.type !== 'proposal') return changesIn(entry).map((change) => wordsOfChange(change, by, who)).join(' · ');
   switch (entry.body?.json?.state) {
     case 'proposed':

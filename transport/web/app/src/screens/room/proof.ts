@@ -66,6 +66,7 @@ export const wordsFor: Record<Check['what'], [held: string, broke: string]> = {
   text: ['The text matches its receipt', 'The text does not match its receipt'],
   files: ['The names, sizes and hashes of its files match', 'The files are not those of its receipt'],
   origin: ['What its importer said of where it came from matches', 'Where it came from is not what its importer said'],
+  words: ['Whose words it repeats matches its receipt', 'Whose words it repeats does not match its receipt'],
   message: ['Sender, room, place and time match', 'Sender, room, place or time don’t match'],
   action: ['The action has the hash that the receipt names', 'The action doesn’t have the hash that the receipt names'],
   head: ['The receipt’s head follows from the action', 'The receipt’s head doesn’t follow from the action'],

@@ -37,6 +37,8 @@ export class Talk {
   readonly versions = signal<Message | null>(null);
   // reminding is the message that one is to be reminded of.
   readonly reminding = signal<Message | null>(null);
+  // forwarding is the message that goes to another room.
+  readonly forwarding = signal<Message | null>(null);
   // reading is the message of which is shown who has read it.
   readonly reading = signal<Message | null>(null);
   // polling is the question that a new poll begins with, null where none is made.
@@ -125,7 +127,7 @@ export class Talk {
 
   // editLast opens one's newest message in view for editing, and tells whether there is one.
   editLast(): boolean {
-    const last = this.window.items.value.findLast(({ message }) => message?.type === 'text' && !message.poll && message.sender_id === this.store.who.user_id);
+    const last = this.window.items.value.findLast(({ message }) => message?.type === 'text' && !message.poll && !message.forwarded && message.sender_id === this.store.who.user_id);
     if (last?.message) this.editing.value = last.message;
     return last !== undefined;
   }
