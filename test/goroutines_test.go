@@ -50,7 +50,6 @@ var unguarded = map[string]string{
 	"transport/mcp/script/child.go child":     "in a process of its own, which ends with the one program that it runs",
 
 	"transport/mcp/script/confine_linux.go endAtLimit": "in the same process, and ends it",
-	"transport/web/file.go load":                       "packs what is embedded in the program",
 
 	"cmd/ubl/main.go main":        "restores signals",
 	"cmd/ubl/log.go newLogWriter": "the timer flushes the log",

@@ -121,6 +121,7 @@ const without = (r, names) => Object.fromEntries(Object.entries(r).filter(([name
 export const HASHES = [
   { member: 'body_hash', content: bodyOf },
   { member: 'attachments_hash', content: jsonOf('attachments') },
+  { member: 'forwarded_hash', content: jsonOf('forwarded') },
   { member: 'imported_hash', content: jsonOf('imported_from') },
   { member: 'content_hash', acts: ['person.'], content: (r) => canonical(without(r, ['salt', 'request_id', 'server_time'])) },
   { member: 'content_hash', acts: ['webhook.'], content: (r) => canonical(without(r, ['salt', 'secret', 'request_id', 'server_time'])) },
