@@ -1,0 +1,1 @@
+import{Nn as e,_t as t,ht as n,wt as r,yt as i}from"./index-D9Pzcw9e.js";function a({of:i,children:a}){return i.data===void 0?i.problem?r(n,{problem:i.problem,onRetry:i.reload}):r(t,{}):r(e,{children:[r(o,{of:i.problem}),a(i.data)]})}function o({of:e}){return e?r(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:i(e)}):null}export{o as n,a as t};

@@ -1,1 +1,0 @@
-import{Sn as e,dt as t,gt as n,lt as r,st as i}from"./index-xZtK1OIG.js";function a({of:t,children:a}){return t.data===void 0?t.problem?n(i,{problem:t.problem,onRetry:t.reload}):n(r,{}):n(e,{children:[n(o,{of:t.problem}),a(t.data)]})}function o({of:e}){return e?n(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:t(e)}):null}export{o as n,a as t};

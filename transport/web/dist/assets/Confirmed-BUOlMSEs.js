@@ -1,1 +1,0 @@
-import{B as e,Xt as t,gt as n,ot as r}from"./index-xZtK1OIG.js";function i(){return n(e,{title:t(`confirm.done`),above:`/ui/more`,children:n(r,{icon:`key`,title:t(`confirm.thanks`),children:n(`p`,{children:t(`confirm.back`)})})})}export{i as default};

@@ -1,0 +1,1 @@
+import{mt as e,q as t,sn as n,wt as r}from"./index-D9Pzcw9e.js";function i(){return r(t,{title:n(`confirm.done`),above:`/ui/more`,children:r(e,{icon:`key`,title:n(`confirm.thanks`),children:r(`p`,{children:n(`confirm.back`)})})})}export{i as default};

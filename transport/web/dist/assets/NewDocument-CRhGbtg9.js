@@ -1,1 +1,0 @@
-import{gt as e,mt as t,pt as n}from"./index-xZtK1OIG.js";/* empty css                  */import{t as r}from"./Editor-De579GqN.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return e(r,{w:i,above:a,onCancel:()=>n(a),onSaved:({document:e})=>t(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

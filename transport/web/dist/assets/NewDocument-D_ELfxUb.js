@@ -1,0 +1,1 @@
+import{St as e,wt as t,xt as n}from"./index-D9Pzcw9e.js";/* empty css                  */import{t as r}from"./Editor-ByGeZakN.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return t(r,{w:i,above:a,onCancel:()=>n(a),onSaved:({document:t})=>e(t?`${a}/${t.document_id}`:a,{replace:!0})})}export{i as default};

@@ -1,1 +1,0 @@
-import{ft as e,gt as t,ut as n}from"./index-xZtK1OIG.js";function r({of:r,what:i=`Receipt`}){return t(e,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[t(n,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

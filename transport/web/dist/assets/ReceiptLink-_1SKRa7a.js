@@ -1,0 +1,1 @@
+import{bt as e,vt as t,wt as n}from"./index-D9Pzcw9e.js";function r({of:r,what:i=`Receipt`}){return n(e,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[n(t,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

@@ -1,0 +1,1 @@
+import{hn as e,pn as t,vn as n}from"./index-D9Pzcw9e.js";var r=t=>e(`/api/tenant/members`,{signal:t}),i=(e,r)=>n(t`/api/tenant/members/${e}`,{name:r});export{i as n,r as t};

@@ -1,1 +1,0 @@
-import{in as e,nn as t,sn as n}from"./index-xZtK1OIG.js";var r=t=>e(`/api/tenant/members`,{signal:t}),i=(e,r)=>n(t`/api/tenant/members/${e}`,{name:r});export{i as n,r as t};

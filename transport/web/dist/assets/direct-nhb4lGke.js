@@ -1,0 +1,1 @@
+import{Ot as e,St as t,_n as n,bn as r,pn as i}from"./index-D9Pzcw9e.js";async function a(i){let{room:a}=await r(`/api/dms`,{with:i},{key:n()});await e.value?.refresh(),t(`/ui/rooms/${a.room_id}`)}async function o(t){await r(i`/api/rooms/${t}/leave`),await e.value?.refresh()}export{a as n,o as t};

@@ -1,1 +1,0 @@
-import{bt as e,ln as t,mt as n,nn as r,on as i}from"./index-xZtK1OIG.js";async function a(r){let{room:a}=await t(`/api/dms`,{with:r},{key:i()});await e.value?.refresh(),n(`/ui/rooms/${a.room_id}`)}async function o(n){await t(r`/api/rooms/${n}/leave`),await e.value?.refresh()}export{a as n,o as t};

@@ -1,0 +1,1 @@
+import{qt as e}from"./index-D9Pzcw9e.js";var t=t=>t.find(t=>t.user_id===e.value?.identity.user_id);export{t};
