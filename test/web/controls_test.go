@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -53,7 +54,11 @@ func value(v *accessibility.Value) string {
 	if v == nil {
 		return ""
 	}
-	return strings.Trim(string(v.Value), `"`)
+	var text string
+	if json.Unmarshal(v.Value, &text) != nil {
+		return string(v.Value)
+	}
+	return text
 }
 
 // find waits for the control of a role and name. A name that ends with "…" is the

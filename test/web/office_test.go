@@ -30,12 +30,17 @@ func TestDocuments(t *testing.T) {
 		p.press("button", "Save")
 		p.sees("Launch plan", "We launch on Monday at nine.", "Version 1")
 		address := p.at()
+		p.reload()
+		p.misses("You looked")
+		p.press("DisclosureTriangle", "Who looked")
+		p.sees("You looked")
+		p.find("link", "Receipt of your look…")
 
 		p.press("button", "Edit")
 		p.fill("Text", "We launch on Tuesday at nine.")
 		p.press("button", "Save")
 		p.sees("We launch on Tuesday at nine.", "Version 2")
-		p.misses("you looked")
+		p.misses("Who looked") // who has just saved has looked at nothing
 
 		p.press("button", "Edit")
 		p.fill("Text", "We launch on Friday.")
@@ -292,19 +297,7 @@ func (p *person) choose(name string) {
 // replies begins a reply to a message, with the menu that its bubble opens.
 func (p *person) replies(text string) {
 	p.t.Helper()
-	var name string
-	p.until("the message "+text+" shows", func() bool {
-		all, err := p.controls("article")
-		for _, c := range all {
-			if strings.HasSuffix(c.name, ": "+text) {
-				name = c.name
-			}
-		}
-		return err == nil && name != ""
-	})
-	p.focus("article", name)
-	p.key("\r")
-	p.press("menuitem", "Reply")
+	p.chooses(text, "Reply")
 	p.sees("Reply to")
 }
 

@@ -113,8 +113,8 @@ type consentPage struct {
 var consentTemplate = envelope.NewPage("Connect {{.Client}} to UBL", `<h1>Connect {{.Client}} to UBL</h1>
 {{with .Problem}}<p class="problem" role="alert">{{.}}.</p>
 {{end}}<p><b>{{.Client}}</b>{{with .Host}} (from <b>{{.}}</b>){{end}} wants to act for you as an agent of its own in <b>{{.Tenant}}</b>. You are {{.Email}}.</p>
-{{if not .Host}}<p class="warning">Anybody can use this name: the program has registered itself, and nobody has checked who made it. Your answer goes to <b>{{.Leads}}</b>.{{if .Local}} Go on only if you have just begun this in a program on this computer.{{end}}</p>
-{{else if .Local}}<p class="warning">Your answer goes to <b>{{.Leads}}</b>, and any program here could have asked in the name of {{.Host}}. Go on only if you have just begun this yourself.</p>
+{{if not .Host}}<p class="warning">Anybody can use this name: the program has registered itself, and nobody has checked who made it. Your answer goes to <b>{{.Leads}}</b>.{{if .Local}} Continue only if you have just started this from a program on this computer.{{end}}</p>
+{{else if .Local}}<p class="warning">Your answer goes to <b>{{.Leads}}</b>, and any program here could have asked in the name of {{.Host}}. Continue only if you have just started this yourself.</p>
 {{else}}<p>Your answer goes to <b>{{.Leads}}</b>.</p>
 {{end}}{{if .Stale}}<p class="warning">This needs a recent sign-in. <a href="/ui/confirm" target="_blank" rel="noopener">Confirm that it’s you</a> in another tab, then come back here and allow it.</p>
 {{end}}<form method="post" action="/oauth/consent" class="choices">

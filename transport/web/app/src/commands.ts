@@ -4,7 +4,7 @@
 
 import { signal } from '@preact/signals';
 import { theme } from './device';
-import { inOrder } from './order';
+import { inOrder, isArchived } from './order';
 import { go, place } from './router';
 import { isOwner } from './session';
 import { store } from './store';
@@ -122,9 +122,9 @@ const isField = (target: EventTarget | null) => target instanceof HTMLElement &&
 
 const roomAt = () => place.peek().path.match(/^\/ui\/rooms\/([^/]+)/)?.[1];
 
-// step goes to the room before or after, round the ends of the list.
+// step goes to the room before or after, round the ends of the list, past those that are archived.
 function step(by: 1 | -1, unread = false) {
-  const rooms = inOrder(store.peek()?.rooms.mine.peek() ?? []);
+  const rooms = inOrder(store.peek()?.rooms.mine.peek() ?? []).filter((room) => !isArchived(room));
   const now = rooms.findIndex((room) => room.room_id === roomAt());
   for (let i = 1; i <= rooms.length; i++) {
     const from = now < 0 && by < 0 ? 0 : now;

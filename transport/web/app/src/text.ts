@@ -1,7 +1,7 @@
 // Names, numbers and pieces of text as the screens show them. What people wrote is
 // always put on the page as text, in an element with dir="auto".
 
-import { numbers } from './words/format';
+import { each, numbers } from './words/format';
 
 // nameOf is what to call somebody: their name, else the local part of their address,
 // else their id, in short. Where that looks like another's the id stands behind it.
@@ -37,6 +37,11 @@ export const number = (n: number) => numbers().format(n);
 
 // count is a number with its noun: "1 message", "1,204 messages".
 export const count = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+
+const lists = each((tag) => new Intl.ListFormat(tag));
+
+// listed is "Ana, Bo, and Cy".
+export const listed = (names: readonly string[]) => lists().format(names);
 
 // bytes is a size.
 export function bytes(n: number): string {

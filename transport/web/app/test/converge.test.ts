@@ -3,8 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { entryIn, isDeleted, isShown, rowOf } from '../src/store/entries';
-import type { RoomWindow } from '../src/store/messages';
+import { entryIn, isDeleted, isNews, isShown, rowOf } from '../src/store/entries';
+import type { RoomWindow, Shown } from '../src/store/messages';
+import { ThreadWindow } from '../src/store/thread';
 import type { Entry, Message } from '../src/types';
 import { property, type Chance } from './chance';
 import { Browser, me, quiet, World, type Tab } from './world';
@@ -17,10 +18,11 @@ interface Person {
   session: Map<string, string>;
   tab: Tab;
   window: RoomWindow;
+  threads: Map<string, ThreadWindow>; // that are open, by the message that began them
   said: number;
 }
 
-const messages = ({ window }: Person) => window.items.value.flatMap(({ message }) => message ?? []);
+const messages = ({ window }: { window: Pick<Shown, 'items'> }) => window.items.value.flatMap(({ message }) => message ?? []);
 
 // step is one thing that somebody does, or that happens to them.
 async function step(chance: Chance, who: Person) {
@@ -35,7 +37,8 @@ async function step(chance: Chance, who: Person) {
     case 1:
       return void tab.store.send(room, `${browser.user} says ${++who.said}`, any && chance.hit(0.3) ? any.msg_id : null);
     case 2:
-      return any && void tab.store.answer(room, any.msg_id, `${browser.user} answers ${++who.said}`, []);
+      if (any && !who.threads.has(any.msg_id)) who.threads.set(any.msg_id, tab.store.follow(room, (...of) => threadOf(any.msg_id, ...of)));
+      return any && void tab.store.send(room, `${browser.user} answers ${++who.said}`, null, { thread: any.msg_id });
     case 3:
       return mine && act({ type: 'edit', target: mine.msg_id, text: `${browser.user} rather says ${++who.said}` });
     case 4:
@@ -54,16 +57,27 @@ async function step(chance: Chance, who: Person) {
       tab.crash();
       who.tab = await browser.tab(who.session);
       who.window = who.tab.store.open(room);
+      who.threads.clear();
       return;
     case 10:
       return browser.world.pass(chance.below(5000));
   }
 }
 
+const threadOf = (root: string, ...[env, history, state, onClose]: Parameters<Parameters<Tab['store']['follow']>[1]>) => new ThreadWindow(env, room, root, history, state, onClose);
+
+// rowsOf are entries as one has them from the server.
+const rowsOf = (entries: readonly Entry[]) => (JSON.parse(JSON.stringify(entries)) as Entry[]).map(rowOf);
+
 // asServed are the rows that the server has, as one shows them.
 function asServed(world: World): Message[] {
   const { entries } = world.server.get(me, `/api/rooms/${room}/entries?limit=200`) as { entries: Entry[] };
-  return (JSON.parse(JSON.stringify(entries)) as Entry[]).map(rowOf).filter(isShown);
+  return rowsOf(entries).filter(isShown);
+}
+
+function threadServed(world: World, root: string): Message[] {
+  const of = world.server.get(me, `/api/rooms/${room}/entries/${root}/thread?limit=200`) as { root: Entry; entries: Entry[] };
+  return rowsOf([of.root, ...of.entries]).filter((m) => isNews(m) || isDeleted(m));
 }
 
 test('random histories end with everybody seeing what the server has', () =>
@@ -76,7 +90,7 @@ test('random histories end with everybody seeing what the server has', () =>
       const browser = new Browser(world, user);
       const session = new Map<string, string>();
       const tab = await browser.tab(session);
-      people.push({ browser, session, tab, window: tab.store.open(room), said: 0 });
+      people.push({ browser, session, tab, window: tab.store.open(room), threads: new Map(), said: 0 });
       browser.fault = (method) => (method === 'POST' && chance.hit(0.15) ? (chance.hit(0.5) ? 'lost' : 'unheard') : null);
     }
     await world.until('all show the room', () => people.every((p) => messages(p).length === 1));
@@ -92,7 +106,10 @@ test('random histories end with everybody seeing what the server has', () =>
     await world.until('all is out', () => people.every((p) => waiting(p).length === 0));
     await world.pass(60_000);
     const served = asServed(world);
-    for (const who of people) assert.deepEqual(plain(messages(who)), plain(served), `what ${who.browser.user} sees`);
+    for (const who of people) {
+      assert.deepEqual(plain(messages(who)), plain(served), `what ${who.browser.user} sees`);
+      for (const [root, window] of who.threads) assert.deepEqual(plain(messages({ window })), plain(threadServed(world, root)), `what ${who.browser.user} sees in a thread`);
+    }
     // Who comes with an empty disk sees the same, and so does who has only what was kept.
     for (const who of people) {
       who.tab.crash();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Item } from '../src/store/messages';
+import type { Item } from '../src/store/rows';
 import { placeOf } from '../src/screens/room/group';
 import type { ImportedFrom, Message } from '../src/types';
 
@@ -45,6 +45,12 @@ test('a new day begins a group, however close the messages are', () => {
 
 test('what the platform writes is in no group', () => {
   assert.equal(shape([said('u:ana', at(1, 9)), said('u:ana', at(1, 9), 'system'), said('u:ana', at(1, 9))]), '|(m) (m) (m)');
+});
+
+test('the message that began a thread is in no group with the answers to it', () => {
+  const [root, answer, next] = [said('u:ana', at(1, 9)), said('u:ana', at(1, 9)), said('u:ana', at(1, 9))];
+  answer.message!.thread = next.message!.thread = root.message!.msg_id;
+  assert.equal(shape([root, answer, next]), '|(m) (m m)');
 });
 
 test('the line above what is new parts a group', () => {

@@ -7,7 +7,7 @@ import { openDb } from '../src/store/db';
 import { History, seqOf } from '../src/store/history';
 import type { RoomWindow } from '../src/store/messages';
 import { property } from './chance';
-import { Browser, me, quiet, texts, World, type Tab } from './world';
+import { Browser, me, quiet, texts, watch, World, type Tab } from './world';
 
 const room = 'r:general';
 
@@ -208,3 +208,26 @@ function dense(window: RoomWindow) {
   assert.ok(holes.length === 0 || window.atEnd.value, 'a hole in the middle');
   assert.ok(seqs.length <= 1200);
 }
+
+test('what came while a room was read doesn’t draw it over and over, though a list asks for more each time', async () => {
+  const { world } = await home(3);
+  const [root] = world.server.rooms.get(room)!.messages;
+  const browser = new Browser(world); // which has kept nothing
+  const tab = await browser.tab();
+  await world.until('it is live', () => tab.store.synced.value && tab.store.connection.value === 'live');
+  const go = browser.hold((url) => url.includes('/entries'));
+  const window = tab.store.open(room);
+  await quiet();
+  world.server.say(room, 'u:bo', 'an answer', '', null, 'message', undefined, root!.msg_id);
+  await quiet();
+  let drawn = 0;
+  const { stop } = watch(() => {
+    void window.items.value;
+    if (++drawn < 500) queueMicrotask(() => void Promise.all([window.loadOlder(), window.loadNewer()]));
+  });
+  go();
+  await world.until('the answer counts', () => window.items.value.some(({ message }) => message?.replies?.count === 1));
+  await quiet();
+  stop();
+  assert.ok(drawn < 20, `drawn ${drawn} times`);
+});

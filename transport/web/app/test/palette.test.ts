@@ -70,3 +70,10 @@ test('keys go through rooms as the list has them: direct messages, rooms, and no
   assert.deepEqual(parts([general, direct], [], (id) => id === 'r:general').map(({ id }) => id), ['favourites', 'direct']);
   assert.deepEqual(parts([], []), []);
 });
+
+test('archived rooms stand in a part of their own, whatever else they are, and behind all others', () => {
+  const room = (room_id: string, status?: 'ended') => ({ room_id, status }) as never;
+  const [general, plans, old] = [room('r:general'), room('r:plans'), room('r:old', 'ended')];
+  const of = parts([old, general, plans], [room('r:other')], (id) => id !== 'r:general');
+  assert.deepEqual(of.map(({ id, rooms }) => [id, rooms]), [['favourites', [plans]], ['rooms', [general]], ['archived', [old]], ['joinable', [room('r:other')]]]);
+});

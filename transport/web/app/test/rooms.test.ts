@@ -293,3 +293,22 @@ test('without space the app goes on, makes room by dropping old messages, and te
   world.server.say(room, 'u:bo', 'there is space again');
   await world.until('it is kept', () => !store.full.value);
 });
+
+test('a room that is archived is shown as such at once, in every tab, and so it is without a network', async () => {
+  const { world, browser, tab } = await home();
+  const other = await browser.tab();
+  world.server.found('r:open', 'u:bo');
+  await tab.store.refresh();
+  const status = ({ store }: Tab) => store.rooms.get(room)?.status;
+  assert.equal(status(tab), undefined);
+  assert.deepEqual(tab.store.rooms.others.value.map((r) => r.name), ['open']);
+  world.server.archive(room, 'u:bo');
+  world.server.archive('r:open', 'u:bo'); // nobody may join it any more
+  await world.until('both tabs know', () => status(tab) === 'ended' && status(other) === 'ended');
+  assert.deepEqual(tab.store.rooms.others.value, []);
+  await quiet();
+  tab.crash();
+  other.crash();
+  browser.cut();
+  assert.equal(status(await browser.tab()), 'ended');
+});

@@ -12,6 +12,7 @@ interface Room {
   members: Set<string>;
   messages: Message[]; // messages[i].room_seq === i + 1
   floor: number; // room_seq of the oldest that is kept
+  ended?: boolean;
 }
 
 // Posted is the body of a request.
@@ -178,7 +179,7 @@ export class Server {
   get(user: string, url: string): unknown {
     this.requests.push(url);
     const { pathname, searchParams } = new URL(url, 'http://server');
-    const [, kind, id, part] = pathname.split('/').slice(1);
+    const [, kind, id, part, of, what] = pathname.split('/').slice(1);
     if (kind === 'whoami') return {};
     if (kind === 'tenant') return { members: [...new Set([user, ...this.names.keys()])].map((id) => this.member(id)), former: this.former };
     if (kind === 'receipts') return { atoms: [this.atoms[Number(id) - 1] ?? refuse('not_found', 404)] };
@@ -186,9 +187,27 @@ export class Server {
     const room = this.rooms.get(decodeURIComponent(id!));
     if (!room || (part !== 'entries' && part !== 'history')) return refuse('not_found', 404);
     if (!room.members.has(user)) return refuse('not_a_member', 403);
-    const { rows, next_cursor } = pageOf(room, Number(searchParams.get('cursor') ?? Infinity), Number(searchParams.get('limit') ?? 50));
     const others = room.messages.filter((m) => m.thread || entryIn(m)?.target).map(entryOf);
+    if (what === 'thread') return this.thread(room, decodeURIComponent(of!), Number(searchParams.get('cursor') ?? 0), Number(searchParams.get('limit')), others);
+    const { rows, next_cursor } = pageOf(room, Number(searchParams.get('cursor') ?? Infinity), Number(searchParams.get('limit') ?? 50));
     return part === 'entries' ? { entries: rows.map((row) => this.entryNow(row, others)), next_cursor } : { messages: rows.filter(isNews), next_cursor };
+  }
+
+  // thread is a page of the answers to a message, which come after a cursor.
+  private thread(room: Room, root: string, after: number, limit: number, others: readonly Entry[]): unknown {
+    const first = room.messages.find((m) => m.msg_id === root) ?? refuse('not_found', 404);
+    const answers = room.messages.filter((m) => m.thread === root && m.room_seq > after);
+    const page = answers.slice(0, limit);
+    return {
+      root: this.entryNow(first, others), entries: page.map((m) => this.entryNow(m, others)),
+      next_cursor: page.length < answers.length ? page.at(-1)!.room_seq : null,
+    };
+  }
+
+  // archive ends a room, as its owner does.
+  archive(roomId: string, user: string) {
+    this.rooms.get(roomId)!.ended = true;
+    this.act(roomId, user, 'proposal', { agreement_id: `a:room:${roomId}`, state: 'ended' });
   }
 
   private member(user_id: string): Member {
@@ -284,7 +303,7 @@ export class Server {
   }
 
   private entry(room: Room, user: string): RoomEntry {
-    const entry: RoomEntry = { room_id: room.id, name: room.id.slice(2), mode: 'internal', created_at: new Date(0).toISOString(), member: room.members.has(user) };
+    const entry: RoomEntry = { room_id: room.id, name: room.id.slice(2), mode: 'internal', created_at: new Date(0).toISOString(), member: room.members.has(user), ...(room.ended && { status: 'ended' as const }) };
     const { messages } = room;
     const counts = { last_seq: messages.length, ...(this.counts && { messages: messages.filter(isMessage).length }), ...(this.marks && { read: this.readOf(room, user) }) };
     return entry.member ? { ...entry, ...counts, last_message: messages.findLast(isNews) ?? null } : entry;

@@ -6,7 +6,8 @@ import { IDBFactory, IDBKeyRange } from 'fake-indexeddb';
 import assert from 'node:assert/strict';
 import { ApiError } from '../src/api';
 import type { Env } from '../src/store/env';
-import type { Item, RoomWindow } from '../src/store/messages';
+import type { Shown } from '../src/store/messages';
+import type { Item } from '../src/store/rows';
 import { openStore, type Store } from '../src/store/sync';
 import { Server, tenant, type Fault } from './server';
 
@@ -334,7 +335,7 @@ export class Locks {
 }
 
 // texts are what a window shows; what is on its way has "…" behind it.
-export function texts(window: RoomWindow): string[] {
+export function texts(window: Pick<Shown, 'items'>): string[] {
   return window.items.value.map(textOf);
 }
 

@@ -1,5 +1,6 @@
 // A room: the conversation for its members, a door for those who may join.
 
+import { isArchived } from '../order';
 import { store } from '../store';
 import type { ScreenProps } from '../router';
 import { bare } from '../text';
@@ -25,7 +26,7 @@ export default function Room({ params }: ScreenProps) {
       </Below.Provider>
     );
   }
-  if (now && room) return <JoinRoom store={now} room={room} />;
+  if (now && room && !isArchived(room)) return <JoinRoom store={now} room={room} />;
   return (
     <Screen title={bare(id)} above="/ui/">
       {now?.synced.value ? <NotIn /> : <Spinner />}

@@ -1,20 +1,23 @@
-// Who is in a room, and its rules. Owners change both.
+// Who is in a room, and its rules. Owners change both, until the room is archived.
 
-import { at, get } from '../api';
+import { useEffect } from 'preact/hooks';
+import { at } from '../api';
+import { isArchived } from '../order';
 import { go, type ScreenProps } from '../router';
 import { store } from '../store';
 import { membersOf } from '../store/shelf';
 import { bare } from '../text';
-import type { Member, Room } from '../types';
+import type { Room } from '../types';
 import { Failed } from '../ui/Empty';
 import { Screen } from '../ui/Screen';
 import { Spinner } from '../ui/Spinner';
 import { Since, useKept } from './kept';
 import { Way } from './agreement/Way';
 import { Heir } from './members/Heir';
-import { Inside, Leave, myself } from './members/Inside';
-import type { Of } from './members/of';
+import { Inside, Leave } from './members/Inside';
+import { myself, type Of } from './members/of';
 import { About, Wanted } from './room/About';
+import { learn, readInside } from './room/facts';
 import { NotIn } from './room/NotIn';
 import { Pins } from './room/Pins';
 import { Policy } from './room/Policy';
@@ -22,8 +25,13 @@ import { t } from '../words';
 
 export default function RoomMembers({ params }: ScreenProps) {
   const id = params.id!;
-  const { data, problem, since, reload } = useKept(membersOf(id), (signal) => read(id, signal));
+  const { data, problem, since, reload } = useKept(membersOf(id), (signal) => readInside(id, signal));
   const mine = data && myself(data.members);
+  const closed = data !== undefined && isArchived(data.room);
+  const role = closed ? undefined : mine?.role; // by which one changes what is here
+  useEffect(() => {
+    if (data && mine) learn(data, mine.user_id);
+  }, [data]);
   const lost = mine && store.value?.synced.value && !store.value.rooms.get(id)?.member;
   return (
     <Screen title={t('roommembers.title')} above={`/ui/rooms/${id}`} sub={data?.room.name ?? store.value?.rooms.get(id)?.name ?? bare(id)}>
@@ -32,29 +40,22 @@ export default function RoomMembers({ params }: ScreenProps) {
       {data && !lost && (
         <>
           <Since at={since} />
-          <About room={data.room} may={mine?.role === 'owner' || mine?.role === 'moderator'} onChanged={reload} />
+          {closed && <p class="notice">{t('readonly.archived')}</p>}
+          <About room={data.room} may={role === 'owner' || role === 'moderator'} onChanged={reload} />
           {mine && <Wanted room={data.room} />}
-          {mine && <Pins roomId={id} />}
+          {mine && <Pins roomId={id} archived={closed} />}
           <Inside of={ofRoom(data.room)} members={data.members} onChanged={reload} />
-          <Policy room={data.room} owner={mine?.role === 'owner'} onChanged={reload} />
-          <Heir of={ofRoom(data.room)} agreement={`a:room:${data.room.room_id}`} heir={data.room.heir} owner={mine?.role === 'owner' && since === null} onChanged={reload} />
+          <Policy room={data.room} owner={role === 'owner'} onChanged={reload} />
+          <Heir of={ofRoom(data.room)} agreement={`a:room:${data.room.room_id}`} heir={data.room.heir} owner={role === 'owner' && since === null} onChanged={reload} />
           <Way to={`a:room:${data.room.room_id}`} />
-          {mine && <Leave of={ofRoom(data.room)} back={t(data.room.policy.join === 'tenant' ? 'roommembers.back.tenant' : 'roommembers.back.invite')} onLeft={left} />}
+          {role && <Leave of={ofRoom(data.room)} back={t(data.room.policy.join === 'tenant' ? 'roommembers.back.tenant' : 'roommembers.back.invite')} onLeft={left} />}
         </>
       )}
     </Screen>
   );
 }
 
-async function read(id: string, signal: AbortSignal): Promise<{ room: Room; members: Member[] }> {
-  const [{ room }, { members }] = await Promise.all([
-    get<{ room: Room }>(at`/api/rooms/${id}`, { signal }),
-    get<{ members: Member[] }>(at`/api/rooms/${id}/members`, { signal }),
-  ]);
-  return { room, members };
-}
-
-const ofRoom = (room: Room): Of => ({ what: 'room', name: room.name, url: at`/api/rooms/${room.room_id}` });
+const ofRoom = (room: Room): Of => ({ what: 'room', name: room.name, url: at`/api/rooms/${room.room_id}`, closed: isArchived(room) });
 
 async function left() {
   await store.value?.refresh();

@@ -6,7 +6,7 @@ import type { TargetedKeyboardEvent, TargetedMouseEvent } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { open } from '../commands';
 import { isMuted, known, preferred, useMine } from '../notify/mine';
-import { parts } from '../order';
+import { isArchived, parts } from '../order';
 import { go, place } from '../router';
 import { store } from '../store';
 import type { RoomView } from '../store/rooms';
@@ -24,7 +24,7 @@ import { t, type Key } from '../words';
 import { useLine } from './line';
 import { RoomRow } from './room/RoomRow';
 import { asked } from './rooms/asked';
-import { fold, folded } from './rooms/folded';
+import { fold, folded, isFolded } from './rooms/folded';
 import { roving } from './rooms/roving';
 import { AddPasskey } from './AddPasskey';
 
@@ -34,7 +34,7 @@ const RoomMenu = lazy(() => import('./rooms/RoomMenu'));
 // and would push the list down; the directory has a search of its own.
 const many = 5;
 
-const headings = { favourites: 'rooms.favourites', direct: 'rooms.direct', rooms: 'rooms.rest', joinable: 'rooms.joinable' } satisfies Record<string, Key>;
+const headings = { favourites: 'rooms.favourites', direct: 'rooms.direct', rooms: 'rooms.rest', archived: 'rooms.archived', joinable: 'rooms.joinable' } satisfies Record<string, Key>;
 
 // Line is what a row of the list shows: a heading, a room, or the way to the directory.
 type Line = { id: string; heading: Key; count: number } | { id: string; room: RoomView } | { id: 'directory' };
@@ -46,7 +46,7 @@ export default function Rooms() {
   useMine(now);
   useRestored(now?.restored.value ?? 0);
   const [mine, others] = [now?.rooms.mine.value ?? [], now?.rooms.others.value ?? []];
-  useBadges(mine.reduce((sum, room) => sum + (isMuted(room.room_id) ? 0 : room.unread), 0));
+  useBadges(mine.reduce((sum, room) => sum + (isMuted(room.room_id) || isArchived(room) ? 0 : room.unread), 0));
   const waiting = !now || !known.value || (mine.length === 0 && !now.synced.value);
   return (
     <Screen title={t('rooms.title')} sub={line} fixed actions={<Actions />}>
@@ -113,7 +113,7 @@ function linesOf(mine: readonly RoomView[], others: readonly RoomView[], sought:
   const lines = found.flatMap(({ id, rooms }): Line[] => {
     const rows = rooms.map((room): Line => ({ id: room.room_id, room }));
     if (bare && id === 'rooms') return rows;
-    const shown = folded.value.has(id) && sought === '' ? [] : rows;
+    const shown = isFolded(id) && sought === '' ? [] : rows;
     return [{ id, heading: headings[id], count: rows.length }, ...shown];
   });
   return lines.length > 0 && sought === '' ? [...lines, { id: 'directory' }] : lines;
@@ -125,7 +125,7 @@ function ToDirectory() {
 
 // Heading folds the part of the list below it; who searches sees all of them.
 function Heading({ of: { id, heading, count }, sought }: { of: { id: string; heading: Key; count: number }; sought: boolean }) {
-  const shut = folded.value.has(id) && !sought;
+  const shut = isFolded(id) && !sought;
   return (
     <h2 class="list-title">
       <button type="button" aria-expanded={!shut} disabled={sought} onClick={() => fold(id)}>

@@ -54,8 +54,9 @@ export interface SentFile {
   bytes: number;
 }
 
+// Draft is what was written in a place: a room, or a thread.
 export interface Draft {
-  room_id: string;
+  room_id: string; // of a thread its placeOf
   text: string;
   reply_to: string | null;
   mentions?: Named[]; // who was chosen, as the text names them
@@ -63,11 +64,18 @@ export interface Draft {
 
 export type Named = [name: string, id: string];
 
+// placeOf is where something is written: in a room, or in the thread of one of its messages.
+export const placeOf = (roomId: string, thread?: string) => (thread ? `${roomId} ${thread}` : roomId);
+
+// isIn tells that a place is a room, or a thread there.
+export const isIn = (place: string, roomId: string) => place === roomId || place.startsWith(`${roomId} `);
+
 // Upload is a file that is on its way into a room. It is kept with its content, until the
 // message that carries it has arrived.
 export interface Upload {
   id: string;
   room_id: string;
+  thread?: string; // in which the message is written
   name: string;
   content: Blob;
   sent: number; // bytes that have arrived

@@ -3,8 +3,8 @@
 
 import type { Db } from './db';
 import type { Env } from './env';
-import type { RoomWindow } from './messages';
 import type { Rooms } from './rooms';
+import type { Follower } from './rows';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -17,7 +17,7 @@ export class Expiry {
     private readonly env: Env,
     private readonly db: Db,
     private readonly rooms: Rooms,
-    private readonly windows: ReadonlySet<RoomWindow>,
+    private readonly windows: ReadonlySet<Follower>,
     // raise drops a room's messages below a number.
     private readonly raise: (roomId: string, floor: number) => void,
   ) {}

@@ -1,7 +1,7 @@
 // history.ts reads messages from the database, and from the server what is missing
 // there. A room's seqs have no holes, so a span is whole when the count is right.
 
-import { at, query } from '../api';
+import { ApiError, at, query } from '../api';
 import type { Entry, Message } from '../types';
 import type { Change, Db } from './db';
 import { aboutIn, after, entryIn, redactionIn, rowOf, told } from './entries';
@@ -17,6 +17,12 @@ export interface Part {
   messages: Message[];
   floor: number;
   problem: unknown;
+}
+
+interface ThreadPage {
+  root: Entry;
+  entries: Entry[];
+  next_cursor: number | null;
 }
 
 export class History {
@@ -50,6 +56,30 @@ export class History {
       const touches = end === 'low' ? run[0]?.room_seq === low : run.at(-1)?.room_seq === high;
       return { messages: touches ? run : [], floor: 0, problem };
     }
+  }
+
+  // thread reads a message with all the answers to it: what is kept here, where the server can't be
+  // asked now.
+  async thread(roomId: string, root: string): Promise<Part> {
+    try {
+      return { messages: await this.fetchThread(roomId, root), floor: 0, problem: null };
+    } catch (problem) {
+      const may = problem instanceof ApiError && problem.mayRetry;
+      const kept = may ? await this.kept(this.db.all('messages', [roomId, seqOf(root)], [roomId, Infinity])) : [];
+      return { messages: kept.filter((m) => m.msg_id === root || m.thread === root), floor: 0, problem };
+    }
+  }
+
+  private async fetchThread(roomId: string, root: string): Promise<Message[]> {
+    const upTo = this.last(roomId);
+    const rows: Message[] = [];
+    for (let cursor: number | null | undefined; cursor !== null; ) {
+      const answer: ThreadPage = await this.env.get<ThreadPage>(at`/api/rooms/${roomId}/entries/${root}/thread` + query({ cursor, limit: page }));
+      const entries = rows.length === 0 ? [answer.root, ...answer.entries] : answer.entries;
+      rows.push(...entries.map((entry) => told(rowOf(entry), upTo)));
+      cursor = answer.next_cursor;
+    }
+    return rows;
   }
 
   // distrust has what is kept of rooms read anew where that can be: the stream has begun anew, and

@@ -123,7 +123,7 @@ export class Listing {
   // written before this device was used first counts as read.
   private take(entries: RoomEntry[], before: string[]): Promise<void> {
     const rooms = entries.map((e): RoomRow => ({
-      room_id: e.room_id, name: e.alike ? `${e.name} (${bare(e.room_id)})` : e.name, mode: e.mode, created_at: e.created_at, member: e.member, topic: e.topic, direct: e.direct,
+      room_id: e.room_id, name: e.alike ? `${e.name} (${bare(e.room_id)})` : e.name, mode: e.mode, created_at: e.created_at, member: e.member, status: e.status, topic: e.topic, direct: e.direct,
       last_seq: e.last_seq ?? 0, last_message: e.last_message ?? null, messages: e.messages, available_from: 0, count: countOf(e),
     }));
     const listed = new Set(rooms.filter((r) => r.member).map((r) => r.room_id));

@@ -3,11 +3,10 @@
 
 import { computed, signal } from '@preact/signals';
 import type { Message } from '../types';
-import type { Outgoing } from './db';
 import { aboutIn, after, isMessage, isShown } from './entries';
 import type { Env } from './env';
 import { page, type History, type Part } from './history';
-import { soon } from './acts';
+import { Rows, type Follower, type Item, type RoomState } from './rows';
 
 // most is how many messages are held, and step how many are read at a time.
 const most = 600;
@@ -18,26 +17,15 @@ const step = 60;
 const grace = 300;
 const calm = 3000;
 
-// Item is a row: a message, or one on its way. The key stays when one becomes the
-// other.
-export type Item = { key: string; message: Message; outgoing: null } | { key: string; message: null; outgoing: Outgoing };
-
-// RoomState is what a window needs to know of its room.
-export interface RoomState {
-  last(): number; // room_seq of the newest message, 0 for none
-  floor(): number; // of the oldest that the server keeps, 0 where unknown
-  pending(): readonly Outgoing[]; // messages on their way, in order
-  name(msgId: string): string | undefined; // what a message was called on its way
-  mayBe(entry: Outgoing, message: Message): boolean; // whether it looks like what the entry becomes
-  me(): string;
-}
-
 type Reading = 'older' | 'newer' | 'around' | 'end';
 
-export class RoomWindow {
+// Shown is what a screen needs to know of a window, and may ask of it.
+export type Shown = Pick<RoomWindow, 'items' | 'loading' | 'problem' | 'atEnd' | 'ready' | 'loadOlder' | 'loadNewer' | 'loadAround' | 'toEnd' | 'looksAtEnd' | 'has' | 'close'>;
+
+export class RoomWindow implements Follower {
   // items are the rows, oldest first. Messages on their way stand at the end, where the
   // window is there.
-  readonly items = computed<readonly Item[]>(() => this.rows());
+  readonly items = computed<readonly Item[]>(() => this.rows.of([...this.run.value, ...this.early.value].filter(isShown), this.atEnd.value));
   // loading tells what is being read.
   readonly loading = signal<Reading | null>(null);
   // problem is why the last reading failed, null when it didn't.
@@ -51,7 +39,6 @@ export class RoomWindow {
 
   private readonly run = signal<readonly Message[]>([]);
   private readonly early = signal<readonly Message[]>([]); // new ones beyond a hole
-  private readonly known = new WeakMap<Message, Item>();
   private readonly readings = new Map<Reading, Promise<void>>();
   private meanwhile: Message[] = []; // what came while something was read, which that may not know
   private work: Promise<void> = Promise.resolve();
@@ -60,14 +47,16 @@ export class RoomWindow {
   private failedAt = -Infinity;
   private closed = false;
   private age = 0; // counts resets, so that no reading from before one comes through
+  private readonly rows: Rows;
 
   constructor(
     private readonly env: Env,
     readonly roomId: string,
     private readonly history: History,
     private readonly room: RoomState,
-    private readonly onClose: (w: RoomWindow) => void,
+    private readonly onClose: (w: Follower) => void,
   ) {
+    this.rows = new Rows(room);
     void this.begin();
   }
 
@@ -275,12 +264,18 @@ export class RoomWindow {
       this.loading.value = null;
       if (age !== this.age) return;
       this.readings.delete(kind);
-      if (!this.closed) show?.();
-      if (this.meanwhile.length > 0) this.run.value = this.run.value.map((m) => this.meanwhile.reduce(after, m));
+      if (show && !this.closed) this.showNow(show);
       if (this.readings.size === 0) this.meanwhile = [];
     });
     this.readings.set(kind, this.work);
     return this.work;
+  }
+
+  // showNow takes what came meanwhile into what a reading found. One that found nothing changes no row: a list
+  // that asks for more with each change would never come to rest.
+  private showNow(show: () => void) {
+    show();
+    if (this.meanwhile.length > 0) this.run.value = this.run.value.map((m) => this.meanwhile.reduce(after, m));
   }
 
   // prepend leaves out what no longer fits to the run, which may have been cut.
@@ -320,35 +315,5 @@ export class RoomWindow {
     } else {
       this.run.value = run.slice(-most);
     }
-  }
-
-  private rows(): Item[] {
-    const pending = this.room.pending();
-    const acts = pending.filter((entry) => entry.act);
-    const rows = [...this.run.value, ...this.early.value].filter(isShown).map((m) => this.row(m, acts));
-    if (!this.atEnd.value) return rows;
-    const shown = new Set(rows.map((row) => row.key));
-    const own = rows.filter(({ message }) => message && this.room.name(message.msg_id) === undefined);
-    const out = pending.filter((entry) => {
-      if (entry.act || entry.thread || shown.has(entry.id)) return false;
-      // After a reload nobody knows what a message was called that has arrived unheard.
-      const i = own.findIndex(({ message }) => this.room.mayBe(entry, message!));
-      if (i >= 0) own.splice(i, 1);
-      return i < 0 || entry.state === 'failed';
-    });
-    return [...rows, ...out.map((outgoing) => ({ key: outgoing.id, message: null, outgoing }))];
-  }
-
-  // row gives the same object for the same message, so that its row needn't be drawn
-  // again. What is on its way to be done to it shows at once.
-  private row(message: Message, acts: readonly Outgoing[]): Item {
-    const key = this.room.name(message.msg_id) ?? message.msg_id;
-    const own = acts.filter(({ act }) => act!.target === message.msg_id || message.reactions?.some(({ by }) => by.some((r) => r.entry_id === act!.target)));
-    if (own.length > 0) return { key, message: own.reduce((row, entry) => soon(row, entry, this.room.me()), message), outgoing: null };
-    const known = this.known.get(message);
-    if (known?.key === key) return known;
-    const row: Item = { key, message, outgoing: null };
-    this.known.set(message, row);
-    return row;
   }
 }

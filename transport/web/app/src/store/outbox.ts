@@ -8,7 +8,7 @@ import { ApiError, at, unreachable } from '../api';
 import type { EntryAnswer, Message } from '../types';
 import { requestOf } from './acts';
 import type { Batch, Commit } from './batch';
-import type { Act, Change, Outgoing } from './db';
+import { placeOf, type Act, type Change, type Outgoing } from './db';
 import { rowOf } from './entries';
 import type { Env } from './env';
 import { findSent, mayBe } from './sent';
@@ -75,7 +75,7 @@ export class Outbox {
   // add keeps a message and has it sent. after is the room's last_seq.
   add(roomId: string, text: string, replyTo: string | null, after: number, also: Also = {}, id = this.env.newKey()): Promise<void> {
     const entry = { ...this.entry(roomId, after), ...also, id, text: whole(text), reply_to: replyTo };
-    const drafts = also.thread ? [] : [{ room_id: roomId, text: '', reply_to: null }];
+    const drafts = [{ room_id: placeOf(roomId, also.thread), text: '', reply_to: null }];
     return this.commit({ outgoing: [entry], drafts }, true);
   }
 

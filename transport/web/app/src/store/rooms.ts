@@ -4,7 +4,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Message } from '../types';
 import type { Batch } from './batch';
-import type { Change, Draft, ReadMark, RoomRow } from './db';
+import { isIn, type Change, type Draft, type ReadMark, type RoomRow } from './db';
 import { after, isActed, isMessage, isNews } from './entries';
 import { counted } from './reading';
 
@@ -26,7 +26,7 @@ export class Rooms {
   // mine are the rooms that one is in, the one with the latest message first.
   readonly mine = computed<readonly RoomView[]>(() => [...this.views.value.values()].filter((r) => r.member).sort(latestFirst));
   // others are rooms that one may join.
-  readonly others = computed<readonly RoomView[]>(() => [...this.views.value.values()].filter((r) => !r.member));
+  readonly others = computed<readonly RoomView[]>(() => [...this.views.value.values()].filter((r) => !r.member && !r.status));
   // unread is the number of unread messages in all rooms.
   readonly unread = computed(() => this.mine.value.reduce((sum, room) => sum + room.unread, 0));
 
@@ -42,6 +42,11 @@ export class Rooms {
     return this.rows.get(id);
   }
 
+  // draftOf is what was written in a place and not sent.
+  draftOf(place: string): Draft | null {
+    return this.drafts.get(place) ?? null;
+  }
+
   // apply takes what a batch says of rooms, and answers what of that is to be kept.
   // After a reset, where one has read is as unknown as the messages are.
   apply(batch: Batch): Change[] {
@@ -54,8 +59,9 @@ export class Rooms {
       changes.push({ clear: 'rooms' }, { clear: 'marks' });
     }
     for (const id of batch.gone ?? []) {
-      for (const of of [this.rows, this.marks, this.drafts]) of.delete(id);
-      changes.push({ del: 'rooms', key: id }, { del: 'marks', key: id }, { del: 'drafts', key: id });
+      for (const of of [this.rows, this.marks]) of.delete(id);
+      changes.push({ del: 'rooms', key: id }, { del: 'marks', key: id });
+      for (const { room_id: place } of [...this.drafts.values()]) if (isIn(place, id)) this.draft({ room_id: place, text: '', reply_to: null }, changes, touched);
       touched.add(id);
     }
     for (const row of batch.rooms ?? []) this.put(row, changes, touched);
@@ -114,7 +120,7 @@ export class Rooms {
     if (none ? !this.drafts.delete(id) : JSON.stringify(this.drafts.get(id)) === JSON.stringify(draft)) return;
     if (!none) this.drafts.set(id, draft);
     changes.push(none ? { del: 'drafts', key: id } : { put: 'drafts', value: draft });
-    touched.add(id);
+    if (this.rows.has(id)) touched.add(id);
   }
 
   private show(touched: Set<string>) {

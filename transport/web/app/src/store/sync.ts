@@ -12,7 +12,7 @@ import { batch as together, effect, signal } from '@preact/signals';
 import { at, query } from '../api';
 import type { Entry, Message, RoomEvent, RoomSummary } from '../types';
 import type { Batch, Commit } from './batch';
-import { isFull, openDb, type Act, type Change, type Db, type Draft, type RoomRow } from './db';
+import { isFull, openDb, placeOf, type Act, type Change, type Db, type Draft, type RoomRow } from './db';
 import { Drafts } from './drafts';
 import { entryIn, keptIn, redactionIn, rowOf } from './entries';
 import type { Env } from './env';
@@ -25,6 +25,7 @@ import { Outbox, type Also } from './outbox';
 import { People } from './people';
 import { Reading } from './reading';
 import { Rooms } from './rooms';
+import type { Follower, RoomState } from './rows';
 import { membersOf, Shelf } from './shelf';
 import { mayBe } from './sent';
 import { Stream } from './stream';
@@ -95,7 +96,7 @@ export class Store {
   private readonly history: History;
   private readonly stream: Stream;
   private readonly leader: Leader;
-  private readonly windows = new Set<RoomWindow>();
+  private readonly windows = new Set<Follower>();
   private readonly expiry: Expiry;
   private readonly stops: (() => void)[] = [];
   private cursor: Cursor | null = null;
@@ -176,35 +177,31 @@ export class Store {
 
   // open shows a room, until the window is closed.
   open(roomId: string): RoomWindow {
+    return this.follow(roomId, (env, history, room, onClose) => new RoomWindow(env, roomId, history, room, onClose));
+  }
+
+  // follow has a window of a room know of all that comes there, until it is closed.
+  follow<W extends Follower>(roomId: string, make: (env: Env, history: History, room: RoomState, onClose: (w: Follower) => void) => W): W {
     const room = () => this.rooms.get(roomId);
-    const window = new RoomWindow(
-      this.env, roomId, this.history,
-      {
-        last: () => room()?.last_seq ?? 0,
-        floor: () => room()?.available_from ?? 0,
-        pending: () => this.outbox.entries.value.filter((e) => e.room_id === roomId),
-        name: (msgId) => this.outbox.names.get(msgId),
-        mayBe: (entry, message) => mayBe(entry, this.who.user_id, message),
-        me: () => this.who.user_id,
-      },
-      (closed) => this.windows.delete(closed),
-    );
+    const state: RoomState = {
+      last: () => room()?.last_seq ?? 0,
+      floor: () => room()?.available_from ?? 0,
+      pending: () => this.outbox.entries.value.filter((e) => e.room_id === roomId),
+      name: (msgId) => this.outbox.names.get(msgId),
+      mayBe: (entry, message) => mayBe(entry, this.who.user_id, message),
+      me: () => this.who.user_id,
+    };
+    const window = make(this.env, this.history, state, (closed) => this.windows.delete(closed));
     this.windows.add(window);
     return window;
   }
 
-  // send has a message kept and sent, and shows it at once. The room's draft ends.
+  // send has a message kept and sent, and shows it at once. The draft of its place ends.
   send(roomId: string, text: string, replyTo: string | null = null, also: Also = {}): Promise<void> {
-    this.drafts.drop(roomId);
+    this.drafts.drop(placeOf(roomId, also.thread));
     const id = this.env.newKey();
     this.uploads.give(also.files ?? [], id);
     const sent = this.outbox.add(roomId, text, replyTo, this.rooms.get(roomId)?.last_seq ?? 0, also, id);
-    return sent.then(() => this.leader.ask());
-  }
-
-  // answer has a message kept and sent that is in a thread.
-  answer(roomId: string, thread: string, text: string, mentions: string[]): Promise<void> {
-    const sent = this.outbox.add(roomId, text, null, this.rooms.get(roomId)?.last_seq ?? 0, { thread, mentions });
     return sent.then(() => this.leader.ask());
   }
 
@@ -241,9 +238,13 @@ export class Store {
 
   // message finds a message by its id; null where the room has none such.
   async message(roomId: string, msgId: string): Promise<Message | null> {
-    const seq = seqOf(msgId);
-    const found = seq > 0 ? await this.history.one(roomId, seq) : null;
+    const found = await this.messageAt(roomId, seqOf(msgId));
     return found?.msg_id === msgId ? found : null;
+  }
+
+  // messageAt finds what has a place in a room; null where nothing has.
+  async messageAt(roomId: string, seq: number): Promise<Message | null> {
+    return seq > 0 ? await this.history.one(roomId, seq) : null;
   }
 
   // keptOf are the messages of a room that are kept here, for searching without a network.
@@ -254,7 +255,7 @@ export class Store {
   // markRead notes that everything up to a message was read, and what isn't shown behind it.
   markRead(roomId: string, seq: number) {
     const room = this.rooms.get(roomId);
-    const window = [...this.windows].find((w) => w.roomId === roomId);
+    const window = [...this.windows].find((w): w is RoomWindow => w instanceof RoomWindow && w.roomId === roomId);
     const end = window?.reach(seq) ?? seq;
     if (!room || end <= room.read_seq) return;
     const left = window?.messagesIn(end + 1, room.last_seq);
@@ -269,9 +270,9 @@ export class Store {
     if (room && room.read_seq > seq) this.reading.note(roomId, room.read_seq);
   }
 
-  // draft is what was written in a room and not sent; null where there is nothing.
-  draft(roomId: string): Draft | null {
-    return this.drafts.of(roomId) ?? this.rooms.get(roomId)?.draft ?? null;
+  // draft is what was written in a place and not sent; null where there is nothing.
+  draft(place: string): Draft | null {
+    return this.drafts.of(place) ?? this.rooms.draftOf(place);
   }
 
   // setDraft keeps what was written and not sent.
@@ -422,7 +423,7 @@ export class Store {
       if (event.event === 'message.created') batch.messages!.push(event.payload.message);
       else if (event.event === 'entry.created') {
         batch.messages!.push(rowOf(event.payload.entry));
-        other ||= event.payload.entry.type === 'room'; // what it is called and about
+        other ||= ['room', 'proposal'].includes(event.payload.entry.type); // what it is called and about, and whether it has ended
       }
       else if (event.event === 'room.created') {
         batch.rooms!.push(this.founded(event.payload));

@@ -58,11 +58,11 @@ export class Uploads {
     this.wake();
   }
 
-  // add takes files up for a message that is being written.
-  async add(roomId: string, files: readonly File[]): Promise<void> {
+  // add takes files up for a message that is being written in a room, or in a thread there.
+  async add(roomId: string, files: readonly File[], thread?: string): Promise<void> {
     const place = 1 + Math.max(-1, ...this.all.value.map((u) => u.place));
     const added = files.map((file, i): Upload => ({
-      id: this.env.newKey(), room_id: roomId, name: file.name || 'file', content: file, sent: 0, state: 'waiting', begun_at: this.env.now(), place: place + i,
+      id: this.env.newKey(), room_id: roomId, ...(thread && { thread }), name: file.name || 'file', content: file, sent: 0, state: 'waiting', begun_at: this.env.now(), place: place + i,
     }));
     this.all.value = [...this.all.value, ...added];
     await this.write(added.map((value) => ({ put: 'uploads', value })));

@@ -14,6 +14,7 @@ import { useAct } from '../../ui/useAct';
 import { useLoad } from '../../ui/useLoad';
 import { inWords } from '../ledger/words';
 import { Person } from '../Person';
+import { agreementOf, platform } from '../rooms/archive';
 import { Propose } from './Propose';
 import { waiting } from './said';
 import { Terms } from './Terms';
@@ -55,9 +56,6 @@ function Shown({ of, onChanged }: { of: Record; onChanged: () => void }) {
   );
 }
 
-// platform is the tenant of the server itself, whose Agreement can't be ended.
-const platform = 't:ubl_core';
-
 // End is for good.
 function End({ of: { id, type }, onChanged }: { of: Record; onChanged: () => void }) {
   const act = useAct();
@@ -65,7 +63,7 @@ function End({ of: { id, type }, onChanged }: { of: Record; onChanged: () => voi
   const end = async () => {
     const question = whole
       ? { title: 'End the whole organisation?', text: 'It is for good. Nobody writes, joins or makes anything in it any more, agents neither. What is there stays readable.', action: 'End the organisation' }
-      : { title: 'End this Agreement?', text: 'It is for good. Nothing more is done under it; what is there stays readable.', action: 'End it' };
+      : { title: 'End this Agreement?', text: `It is for good. ${id.startsWith(agreementOf('')) ? 'The room is archived: n' : 'N'}othing more is done under it; what is there stays readable.`, action: 'End it' };
     if (!(await ask({ ...question, danger: true }))) return;
     if (await act.run(() => post(at`/api/agreements/${id}/end`))) onChanged();
   };

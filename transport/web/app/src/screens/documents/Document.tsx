@@ -14,6 +14,7 @@ import { ticked } from '../../ui/markdown/parse';
 import { Menu } from '../../ui/Menu';
 import { Screen } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
+import { t } from '../../words';
 import { Since, useKept } from '../kept';
 import { Person } from '../Person';
 import { Was } from '../Was';
@@ -117,12 +118,8 @@ function Text({ of, look, here, old, onTick }: TextProps) {
         <span>
           <ReceiptLink of={of.receipt} what="Receipt of this version" />
         </span>
-        {look.seq !== of.receipt.seq && ( // after saving there was no look
-          <span>
-            you looked <ReceiptLink of={look} what="Receipt of your look" />
-          </span>
-        )}
       </p>
+      {look.seq !== of.receipt.seq && <Looks own={look} />}
       {of.content ? (
         <div class="text">
           <Formatted text={of.content} kind="document" onTick={onTick && ((line, done) => onTick(ticked(of.content!, line, done)))} />
@@ -131,6 +128,21 @@ function Text({ of, look, here, old, onTick }: TextProps) {
         <p class="soft">There is nothing in it yet.</p>
       )}
     </article>
+  );
+}
+
+// Looks is who looked; after one has saved there was no look of one's own.
+function Looks({ own }: { own: Receipt }) {
+  return (
+    <details class="looks">
+      <summary>{t('document.looks')}</summary>
+      <p>
+        {t('document.looks.own')} <ReceiptLink of={own} what={t('document.looks.receipt')} />
+      </p>
+      <p>
+        <Link to="/ui/ledger">{t('document.looks.others')}</Link>
+      </p>
+    </details>
   );
 }
 

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, newKey } from '../../api';
-import { utf8 } from '../../text';
 import type { Document } from '../../types';
 import { Problem } from '../../ui/Await';
 import { Button } from '../../ui/Button';
@@ -11,6 +10,7 @@ import { useAct } from '../../ui/useAct';
 import { create, read, write, type One } from './api';
 import { Conflict } from './Conflict';
 import { draftOf, forget, keep, keptOf, warn } from './drafts';
+import { Writing } from './Writing';
 
 interface Props {
   w: string;
@@ -114,7 +114,7 @@ export function Editor({ w, of, above, onSaved, onCancel }: Props) {
           />
         )}
         <Field label="Title" value={draft.title} onValue={(title) => change({ title })} maxLength={256} autocomplete="off" />
-        <Field label="Text" lines={16} value={draft.content} onValue={(content) => change({ content })} maxLength={1_000_000} hint={`${utf8(draft.content).toLocaleString()} bytes`} />
+        <Writing text={draft.content} onText={(content) => change({ content })} />
       </div>
     </Screen>
   );

@@ -9,8 +9,8 @@ import { Screen, Section } from '../../ui/Screen';
 import { Since, useKept } from '../kept';
 import { Way } from '../agreement/Way';
 import { Heir } from '../members/Heir';
-import { Inside, Leave, myself } from '../members/Inside';
-import type { Of } from '../members/of';
+import { Inside, Leave } from '../members/Inside';
+import { myself, type Of } from '../members/of';
 import { openTo } from './api';
 
 export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {

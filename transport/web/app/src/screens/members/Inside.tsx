@@ -3,7 +3,6 @@
 
 import { at, del, patch, post } from '../../api';
 import { isPresent } from '../../presence';
-import { me } from '../../session';
 import { nameOf } from '../../text';
 import type { Member, Role } from '../../types';
 import { Avatar } from '../../ui/Avatar';
@@ -17,14 +16,12 @@ import { failed } from '../../ui/Toast';
 import { t } from '../../words';
 import { openDirect } from '../rooms/direct';
 import { AddMember } from './AddMember';
-import type { Of } from './of';
-
-// myself is one's own entry, undefined where one is not in it.
-export const myself = (members: Member[]) => members.find((member) => member.user_id === me.value?.identity.user_id);
+import { myself, type Of } from './of';
 
 export function Inside({ of, members, onChanged }: { of: Of; members: Member[]; onChanged: () => void }) {
   const mine = myself(members);
-  const owner = mine?.role === 'owner';
+  const role = of.closed ? undefined : mine?.role;
+  const owner = role === 'owner';
   const act = (work: Promise<unknown>) => work.then(onChanged, failed);
   return (
     <>
@@ -32,7 +29,7 @@ export function Inside({ of, members, onChanged }: { of: Of; members: Member[]; 
       <Section title={t('members.count', { n: members.length })}>
         <List label={t('members.title')}>
           {members.map((member) => (
-            <Entry key={member.user_id} member={member} me={member === mine} end={member !== mine && <What member={member} more={owner ? choices(of, member, act) : mine?.role === 'moderator' && member.role === 'member' ? [taking(of, member, act)] : []} />} />
+            <Entry key={member.user_id} member={member} me={member === mine} end={member !== mine && <What member={member} more={owner ? choices(of, member, act) : role === 'moderator' && member.role === 'member' ? [taking(of, member, act)] : []} />} />
           ))}
         </List>
       </Section>

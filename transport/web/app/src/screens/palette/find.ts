@@ -2,9 +2,10 @@
 
 import { query } from '../../api';
 import { offered, type Chord } from '../../commands';
-import { inOrder } from '../../order';
+import { inOrder, isArchived } from '../../order';
 import { go } from '../../router';
 import { store } from '../../store';
+import type { RoomView } from '../../store/rooms';
 import { nameOf } from '../../text';
 import type { Document } from '../../types';
 import type { IconName } from '../../ui/Icon';
@@ -41,9 +42,9 @@ export function find(word: string, documents: readonly Document[]): Group[] {
   return groups.filter(({ items }) => items.length > 0);
 }
 
-function* roomsOf(mine: readonly { room_id: string; name: string }[], others: readonly { room_id: string; name: string }[]): Iterable<Item> {
+function* roomsOf(mine: readonly RoomView[], others: readonly { room_id: string; name: string }[]): Iterable<Item> {
   const item = ({ room_id, name }: { room_id: string; name: string }, note?: string): Item => ({ id: room_id, name: name || t('rooms.direct'), note, run: () => go(`/ui/rooms/${room_id}`) });
-  for (const room of mine) yield item(room);
+  for (const room of mine) yield item(room, isArchived(room) ? t('palette.archived') : undefined);
   for (const room of others) yield item(room, t('palette.join'));
 }
 

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { clock, hours } from '../../time';
 import { number, oneLine } from '../../text';
-import type { Item } from '../../store/messages';
+import type { Item } from '../../store/rows';
 import type { Outgoing } from '../../store/db';
 import { entryIn, isDeleted, isNews, partsOf } from '../../store/entries';
 import type { ImportedFrom, Message } from '../../types';
@@ -145,7 +145,8 @@ function whoDeleted(message: Message): string {
 
 // Below are the reactions to a message, and the way to its thread.
 function Below({ message, talk }: { message: Message; talk: Talk }) {
-  const { reactions = [], replies } = message;
+  const { reactions = [] } = message;
+  const replies = talk.thread ? undefined : message.replies;
   if (reactions.length === 0 && !replies) return null;
   return (
     <div class="below">
@@ -156,6 +157,7 @@ function Below({ message, talk }: { message: Message; talk: Talk }) {
           class="reaction"
           tabIndex={-1}
           aria-pressed={talk.mine(message, key) !== undefined}
+          disabled={!talk.rights.value.act}
           aria-label={t('talk.reaction', { key, n: count })}
           title={by.map(({ user_id }) => whoIs(user_id).name).join(', ')}
           onClick={() => talk.react(message, key)}
@@ -209,11 +211,12 @@ function Failure({ outgoing, talk }: { outgoing: Outgoing; talk: Talk }) {
 
 // Tools are beside a message that a mouse points at; everyone else has the menu.
 function Tools({ message, talk, onMore }: { message: Message; talk: Talk; onMore: (x: number, y: number) => void }) {
+  const { act, answer } = talk.rights.value;
   return (
     <div class="tools">
-      {message.type === 'text' && <Button kind="quiet" icon="smile" label={t('talk.react')} tabIndex={-1} onClick={() => (talk.picking.value = message)} />}
-      {isNews(message) && <Button kind="quiet" icon="room" label={t('talk.thread')} tabIndex={-1} onClick={() => talk.openThread(message)} />}
-      <Button kind="quiet" icon="reply" label={t('talk.reply')} tabIndex={-1} onClick={() => (talk.reply.value = message)} />
+      {message.type === 'text' && act && <Button kind="quiet" icon="smile" label={t('talk.react')} tabIndex={-1} onClick={() => (talk.picking.value = message)} />}
+      {isNews(message) && answer && !talk.thread && <Button kind="quiet" icon="room" label={t('talk.thread')} tabIndex={-1} onClick={() => talk.openThread(message)} />}
+      {isNews(message) && talk.mayWrite && <Button kind="quiet" icon="reply" label={t('talk.reply')} tabIndex={-1} onClick={() => (talk.reply.value = message)} />}
       <Button kind="quiet" icon="more" label={t('talk.more')} tabIndex={-1} onClick={(e) => onMore(e.clientX, e.clientY)} />
     </div>
   );

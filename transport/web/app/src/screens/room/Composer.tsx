@@ -8,7 +8,7 @@
 import './Composer.css';
 import { untracked } from '@preact/signals';
 import type { RefObject, TargetedKeyboardEvent } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { enterSends } from '../../device';
 import type { Named } from '../../store/db';
 import { number, oneLine, utf8 } from '../../text';
@@ -25,7 +25,8 @@ import { whoIs, wordsOf } from './who';
 
 interface Props {
   talk: Talk;
-  name: string;
+  label: string;
+  placeholder: string;
   // limit is how many bytes of UTF-8 a message may have.
   limit: number;
   input: RefObject<HTMLTextAreaElement | null>;
@@ -35,8 +36,9 @@ interface Props {
 
 let extra: typeof import('./ComposerMore') | undefined;
 
-export const Composer = memo(function Composer({ talk, name, limit, input, onUp }: Props) {
-  const draft = untracked(() => talk.store.draft(talk.roomId));
+export const Composer = memo(function Composer({ talk, label, placeholder, limit, input, onUp }: Props) {
+  const id = useId(); // a room and a thread may be side by side
+  const draft = untracked(() => talk.draft());
   // A message that is edited is in the field instead of a new one: what was being written comes back at its end.
   const editing = talk.editing.value;
   const stop = () => (talk.editing.value = null);
@@ -48,7 +50,7 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
   const [problem, setProblem] = useState('');
   const field = useRef<Field>(null);
   const reply = talk.reply.value;
-  const files = editing ? [] : talk.store.uploads.all.value.filter((u) => u.room_id === talk.roomId && !u.message);
+  const files = editing ? [] : talk.files();
   const left = limit - utf8(text.trim());
   const ready = (text.trim() !== '' || files.length > 0) && left >= 0 && !files.some((f) => f.state === 'failed');
   const parts = useExtra();
@@ -117,15 +119,15 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
         send();
       }}
     >
-      <p class="writing-now">{parts && <parts.Writing talk={talk} />}</p>
+      {!talk.thread && <p class="writing-now">{parts && <parts.Writing talk={talk} />}</p>}
       {editing ? <Over icon="edit" title={t('composer.editing')} of={editing} close={t('composer.editing.end')} onClose={stop} /> : reply && <Replying talk={talk} />}
       {near && (
-        <p id="left" class={left < 0 ? 'left over' : 'left'} role={left < 0 ? 'alert' : undefined}>
+        <p id={`${id}-left`} class={left < 0 ? 'left over' : 'left'} role={left < 0 ? 'alert' : undefined}>
           {left < 0 ? t('composer.over', { n: number(-left) }) : t('composer.left', { n: number(left) })}
         </p>
       )}
       {problem && (
-        <p id="refused" class="left over" role="alert">
+        <p id={`${id}-refused`} class="left over" role="alert">
           {problem}
         </p>
       )}
@@ -138,9 +140,9 @@ export const Composer = memo(function Composer({ talk, name, limit, input, onUp 
             rows={1}
             dir="auto"
             value={text}
-            placeholder={t('composer.message')}
-            aria-label={t('composer.to', { name })}
-            aria-describedby={[near && 'left', problem && 'refused'].filter(Boolean).join(' ') || undefined}
+            placeholder={placeholder}
+            aria-label={label}
+            aria-describedby={[near && `${id}-left`, problem && `${id}-refused`].filter(Boolean).join(' ') || undefined}
             aria-invalid={left < 0 ? true : undefined}
             enterkeyhint={enterSends.value ? 'send' : 'enter'}
             onInput={(e) => change(e.currentTarget.value)}
@@ -220,12 +222,12 @@ function useDraft(talk: Talk, text: string, chosen: readonly Named[]) {
   const first = useRef(true);
   const replyTo = talk.reply.value?.msg_id ?? null;
   useEffect(() => {
-    const kept = untracked(() => talk.store.draft(talk.roomId)?.reply_to);
+    const kept = untracked(() => talk.draft()?.reply_to);
     if (kept) void talk.store.message(talk.roomId, kept).then((message) => (talk.reply.value ??= message), () => undefined);
   }, []);
   // Before anything else can happen, since that may be a reload.
   useLayoutEffect(() => {
     if (first.current) first.current = false;
-    else talk.store.setDraft({ room_id: talk.roomId, text, reply_to: replyTo, ...(chosen.length > 0 && { mentions: [...chosen] }) });
+    else talk.keepDraft({ text, reply_to: replyTo, ...(chosen.length > 0 && { mentions: [...chosen] }) });
   }, [text, replyTo]);
 }

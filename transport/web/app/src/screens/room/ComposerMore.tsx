@@ -6,7 +6,7 @@
 
 import './ComposerMore.css';
 import type { RefObject } from 'preact';
-import { useEffect, useImperativeHandle, useState } from 'preact/hooks';
+import { useEffect, useId, useImperativeHandle, useState } from 'preact/hooks';
 import { at, get } from '../../api';
 import { enterSends } from '../../device';
 import type { Named, Upload } from '../../store/db';
@@ -52,16 +52,15 @@ interface Choice {
   take: () => void;
 }
 
-const listId = 'completions';
-
 export function Above({ handle, talk, text, files, input, onChosen }: Props) {
+  const listId = useId();
   const [caret, setCaret] = useState(0);
   const [row, setRow] = useState(0);
   const [shut, setShut] = useState<string | null>(null); // the text at which the list was closed
   const want = shut === text ? null : wanted(text, Math.min(caret, text.length));
   const people = usePeople(talk, want?.kind === 'name');
   useFiles(talk, input);
-  useTelling(talk, talk.editing.value ? '' : text);
+  useTelling(talk, talk.editing.value || talk.thread ? '' : text); // who reads the room learns of what is written there
 
   const edit = (e: Edit) => input.current && put(input.current, e);
   const complete = (from: number, words: string) => edit({ from, to: caret, text: words, start: from + words.length, end: from + words.length });

@@ -33,7 +33,7 @@ export function useLater({ talk, take, onDone }: Props) {
   const [asking, setAsking] = useState<Written | null>(null);
   const save = async ({ text, mentions }: Written, plan: Plan) => {
     const reply_to = talk.reply.value?.msg_id;
-    const made = await schedule({ room_id: talk.roomId, text, ...(mentions.length > 0 && { mentions }), ...(reply_to && { reply_to }) }, plan);
+    const made = await schedule({ room_id: talk.roomId, text, ...(mentions.length > 0 && { mentions }), ...(reply_to && { reply_to }), ...(talk.thread && { thread: talk.thread }) }, plan);
     talk.reply.value = null;
     onDone();
     toast(t('scheduled.saved', { when: said(made.at) }), { action: { label: t('scheduled.show'), run: () => go(list) } });

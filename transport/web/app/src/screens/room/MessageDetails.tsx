@@ -38,9 +38,11 @@ export default function MessageDetails({ talk, message }: { talk: Talk; message:
           <Button icon="copy" onClick={() => void copy(wordsOf(message))}>
             Copy text
           </Button>
-          <Button icon="reply" onClick={reply}>
-            Reply
-          </Button>
+          {talk.mayWrite && (
+            <Button icon="reply" onClick={reply}>
+              Reply
+            </Button>
+          )}
         </>
       }
     >

@@ -7,7 +7,7 @@ import { isNews } from '../../store/entries';
 import { t } from '../../words';
 import { linkTo } from '../rooms/jump';
 import type { Talk } from './talk';
-import { wordsOf } from './who';
+import { whoIs, wordsOf } from './who';
 import type { Message } from '../../types';
 
 export function MessageMenu({ talk }: { talk: Talk }) {
@@ -34,22 +34,23 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
   const answered = message.reply_to && talk.quote(message.reply_to).value;
   const text = message.type === 'text';
   const own = text && message.sender_id === talk.store.who.user_id;
+  const { act, answer, remove } = talk.rights.value;
   const items: MenuItem[] = [
-    ...(isNews(message) ? [{ label: t('talk.reply'), icon: 'reply' as const, onSelect: () => (talk.reply.value = message) }] : []),
+    ...(isNews(message) && talk.mayWrite ? [{ label: t('talk.reply'), icon: 'reply' as const, onSelect: () => (talk.reply.value = message) }] : []),
     ...(answered ? [{ label: t('talk.answered'), icon: 'up' as const, onSelect: () => void talk.goTo(answered.room_seq) }] : []),
     ...(isNews(message) ? [{ label: t('talk.copy'), icon: 'copy' as const, onSelect: () => void copy(wordsOf(message)) }] : []),
     { label: t('talk.details'), icon: 'check', onSelect: () => (talk.details.value = message) },
-    ...(text ? [{ label: t('talk.react'), icon: 'smile' as const, onSelect: () => (talk.picking.value = message) }] : []),
-    ...(message.reactions ?? []).map(({ key, count }) => ({ label: t('talk.reaction', { key, n: count }), icon: 'smile' as const, onSelect: () => talk.react(message, key) })),
+    ...(text && act ? [{ label: t('talk.react'), icon: 'smile' as const, onSelect: () => (talk.picking.value = message) }] : []),
+    ...(act ? (message.reactions ?? []) : []).map(({ key, count }) => ({ label: t('talk.reaction', { key, n: count }), icon: 'smile' as const, onSelect: () => talk.react(message, key) })),
     ...(message.edited ? [{ label: t('talk.before'), icon: 'clock' as const, onSelect: () => (talk.versions.value = message) }] : []),
-    ...(message.thread ? [] : [{ label: t('talk.thread'), icon: 'room' as const, onSelect: () => talk.openThread(message) }]),
+    ...(talk.thread || !(answer || message.replies) ? [] : [{ label: answer ? t('talk.thread') : t('talk.replies', { n: message.replies!.count }), icon: 'room' as const, onSelect: () => talk.openThread(message) }]),
     { label: t('talk.link'), icon: 'link', onSelect: () => void copy(location.origin + linkTo(message)) },
-    ...(text ? [{ label: t('talk.readers'), icon: 'eye' as const, onSelect: () => (talk.reading.value = message) }] : []),
+    ...(text && !message.thread ? [{ label: t('talk.readers'), icon: 'eye' as const, onSelect: () => (talk.reading.value = message) }] : []),
     ...(text ? [{ label: t('remind.title'), icon: 'clock' as const, onSelect: () => (talk.reminding.value = message) }] : []),
     ...(text && !message.poll ? [{ label: t('talk.forward'), icon: 'forward' as const, onSelect: () => (talk.forwarding.value = message) }] : []),
-    ...(text ? [{ label: t(message.pinned ? 'talk.unpin' : 'talk.pin'), icon: 'pin' as const, onSelect: () => talk.pin(message, !message.pinned) }] : []),
-    ...(own && !message.poll && !message.forwarded ? [{ label: t('talk.edit'), icon: 'edit' as const, onSelect: () => (talk.editing.value = message) }] : []),
-    ...(own ? [{ label: t('talk.delete'), icon: 'trash' as const, danger: true, onSelect: () => void talk.remove(message) }] : []),
+    ...(text && act ? [{ label: t(message.pinned ? 'talk.unpin' : 'talk.pin'), icon: 'pin' as const, onSelect: () => talk.pin(message, !message.pinned) }] : []),
+    ...(own && act && !message.poll && !message.forwarded ? [{ label: t('talk.edit'), icon: 'edit' as const, onSelect: () => (talk.editing.value = message) }] : []),
+    ...(own || (text && remove) ? [{ label: own ? t('talk.delete') : t('talk.delete.other', { name: whoIs(message.sender_id).name }), icon: 'trash' as const, danger: true, onSelect: () => void talk.remove(message) }] : []),
   ];
   return (
     <dialog

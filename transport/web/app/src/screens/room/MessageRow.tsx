@@ -2,7 +2,7 @@
 
 import './MessageRow.css';
 import { day as dayOf } from '../../time';
-import type { Item } from '../../store/messages';
+import type { Item } from '../../store/rows';
 import { Bubble } from './Bubble';
 import { Time } from '../../ui/Bits';
 import { memo } from '../../ui/memo';
@@ -20,9 +20,11 @@ interface Props extends Place {
   tail: boolean;
   // own is one's newest message.
   own: boolean;
+  // answers is how many answers stand below the message that began a thread.
+  answers?: number;
 }
 
-export const MessageRow = memo(function MessageRow({ item, talk, day, first, last, fresh, tail, own }: Props) {
+export const MessageRow = memo(function MessageRow({ item, talk, day, first, last, fresh, tail, own, answers }: Props) {
   const { message } = item;
   return (
     <div class={tail ? 'entry tail' : 'entry'}>
@@ -43,6 +45,7 @@ export const MessageRow = memo(function MessageRow({ item, talk, day, first, las
       ) : (
         <Bubble item={item} talk={talk} first={first} last={last} own={own} />
       )}
+      {answers !== undefined && <p class="answers">{answers > 0 ? t('talk.replies', { n: answers }) : t('talk.replies.none')}</p>}
     </div>
   );
 });

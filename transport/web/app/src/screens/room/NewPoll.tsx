@@ -32,7 +32,7 @@ export default function NewPoll({ talk }: { talk: Talk }) {
     if (!ready) return;
     setBusy(true);
     const ends = spans[span] > 0 && { ends_at: new Date(Date.now() + spans[span]).toISOString() };
-    create(talk.roomId, { question: question.trim(), options: said, multiple, anonymous, ...ends }).then(close, (problem: unknown) => {
+    create(talk.roomId, { question: question.trim(), options: said, multiple, anonymous, ...ends, ...(talk.thread && { thread: talk.thread }) }).then(close, (problem: unknown) => {
       setBusy(false);
       failed(problem);
     });

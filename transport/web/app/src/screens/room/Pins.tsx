@@ -38,7 +38,7 @@ async function read(roomId: string, wanted: number, signal: AbortSignal): Promis
   return { pins, more: cursor !== null };
 }
 
-export function Pins({ roomId }: { roomId: string }) {
+export function Pins({ roomId, archived }: { roomId: string; archived: boolean }) {
   const [wanted, setWanted] = useState(step);
   const seq = store.value?.rooms.get(roomId)?.last_seq; // whatever comes may be a pin
   const loaded = useLoad((signal) => read(roomId, wanted, signal), [roomId, wanted, seq]);
@@ -47,7 +47,7 @@ export function Pins({ roomId }: { roomId: string }) {
       <Await of={loaded}>
         {({ pins, more }) => (
           <>
-            {pins.length === 0 && <p class="soft">{t('pins.none')}</p>}
+            {pins.length === 0 && <p class="soft">{t(archived ? 'pins.none.archived' : 'pins.none')}</p>}
             {pins.length > 0 && (
               <List label={t('pins.title')}>
                 {pins.map((message) => {

@@ -51,7 +51,7 @@ export default function Poll({ message, talk }: { message: Message; talk: Talk }
           const picked = mine.includes(i + 1);
           return (
             <li key={i}>
-              <button type="button" class="option" aria-pressed={picked} disabled={closed || chosen !== null} onClick={() => choose(i + 1)}>
+              <button type="button" class="option" aria-pressed={picked} disabled={closed || chosen !== null || !talk.rights.value.act} onClick={() => choose(i + 1)}>
                 <span class="tick">{picked && <Icon name="check" size={16} />}</span>
                 <span class="what" dir="auto">
                   {option}
@@ -70,7 +70,7 @@ export default function Poll({ message, talk }: { message: Message; talk: Talk }
       </p>
       {poll.anonymous && !counts && <p class="small soft">{t('poll.secret.until')}</p>}
       {state.by && voters > 0 && <Voters by={state.by} options={poll.options} counts={counts!} />}
-      {!closed && message.sender_id === talk.store.who.user_id && (
+      {!closed && talk.rights.value.act && message.sender_id === talk.store.who.user_id && (
         <Button kind="quiet" onClick={() => void stop()}>
           {t('poll.end')}
         </Button>

@@ -24,7 +24,7 @@ export default function Previews({ message, talk }: { message: Message; talk: Ta
     );
     return () => end.abort();
   }, [message.msg_id, version]);
-  const mine = message.sender_id === talk.store.who.user_id;
+  const mine = message.sender_id === talk.store.who.user_id && talk.rights.value.act;
   if (list.length === 0) return null;
   return (
     <ul class="previews">

@@ -3,7 +3,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { TargetedKeyboardEvent } from 'preact';
-import type { Item } from '../../store/messages';
+import type { Item } from '../../store/rows';
 import { Badge } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Empty, Failed } from '../../ui/Empty';
@@ -18,7 +18,7 @@ import { end, type Talk } from './talk';
 
 interface Props {
   talk: Talk;
-  name: string;
+  label: string;
   unread: number;
   // onLeave is called when the arrow keys lead out of the list at its end.
   onLeave: () => void;
@@ -28,7 +28,7 @@ const ToFresh = lazy(() => import('./ToFresh'), true);
 
 const keyOf = (item: Item) => item.key;
 
-export function Timeline({ talk, name, unread, onLeave }: Props) {
+export function Timeline({ talk, label, unread, onLeave }: Props) {
   const { window } = talk;
   const list = useRef<VirtualHandle>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -49,23 +49,23 @@ export function Timeline({ talk, name, unread, onLeave }: Props) {
   if (!window.ready.value) return <Spinner />;
   if (items.length === 0) return window.problem.value ? <Failed problem={window.problem.value} onRetry={() => void window.toEnd()} /> : <Empty icon="room" title="No messages yet" />;
   const divider = talk.fresh();
-  const own = items.findLastIndex(({ message }) => message?.type === 'text' && message.sender_id === talk.store.who.user_id);
+  const own = talk.thread ? -1 : items.findLastIndex(({ message }) => message?.type === 'text' && message.sender_id === talk.store.who.user_id);
   return (
-    <div class="timeline" ref={box} onScrollCapture={seen} onKeyDown={(e) => walk(e, onLeave)}>
+    <div class={talk.thread ? 'timeline whole' : 'timeline'} ref={box} onScrollCapture={seen} onKeyDown={(e) => walk(e, onLeave)}>
       <VirtualList
         items={items}
         keyOf={keyOf}
         estimate={60}
         from={window.atEnd.value ? 'end' : 'start'}
         handle={list}
-        label={`Messages in ${name}`}
+        label={label}
         role="log"
         onNearStart={() => void window.loadOlder()}
         onNearEnd={() => void window.loadNewer()}
         onEnd={setListAtEnd}
       >
         {(item, i) => (
-          <MessageRow item={item} talk={talk} {...placeOf(items, i, divider)} fresh={divider > 0 && item.message?.room_seq === divider} tail={i === items.length - 1} own={i === own} />
+          <MessageRow item={item} talk={talk} {...placeOf(items, i, divider)} fresh={divider > 0 && item.message?.room_seq === divider} tail={i === items.length - 1} own={i === own} answers={talk.thread && i === 0 ? items.length - 1 : undefined} />
         )}
       </VirtualList>
       {window.loading.value === 'older' && (

@@ -24,7 +24,7 @@ export function wordsOfEntry(entry: Entry, who: Whose): string {
     case 'withdrawn':
       return `${by} withdrew the proposed terms`;
     case 'ended':
-      return `${by} ended this room’s Agreement`;
+      return `${by} archived this room`;
   }
   return '';
 }

@@ -2,7 +2,7 @@
 
 import { me } from '../../session';
 import { isDeleted } from '../../store/entries';
-import type { Item } from '../../store/messages';
+import type { Item } from '../../store/rows';
 import { sameDay } from '../../time';
 import type { ImportedFrom } from '../../types';
 
@@ -19,6 +19,9 @@ export interface Place {
 export const timeOf = (item: Item) => item.message?.sent_at ?? new Date(item.outgoing!.created_at).toISOString();
 
 export const senderOf = (item: Item) => item.message?.sender_id ?? me.value?.identity.user_id ?? '';
+
+// threadIn is the thread of a row: that of the message which began one is none.
+const threadIn = (item: Item) => (item.message ?? item.outgoing)?.thread;
 
 // isLine tells what is shown as a line from messages of somebody.
 export const isLine = ({ message }: Item) => message !== null && message.type !== 'text' && !isDeleted(message);
@@ -37,7 +40,7 @@ export function placeOf(items: readonly Item[], i: number, divider: number): Pla
 
 function joined(a: Item, b: Item, divider: number): boolean {
   return (
-    !isLine(a) && !isLine(b) && b.message?.room_seq !== divider && senderOf(a) === senderOf(b) &&
+    !isLine(a) && !isLine(b) && b.message?.room_seq !== divider && senderOf(a) === senderOf(b) && threadIn(a) === threadIn(b) &&
     near(timeOf(a), timeOf(b)) && wereJoined(a.message?.imported_from, b.message?.imported_from)
   );
 }

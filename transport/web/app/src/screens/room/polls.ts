@@ -9,6 +9,7 @@ export interface Asked {
   multiple: boolean;
   anonymous: boolean;
   ends_at?: string;
+  thread?: string;
 }
 
 export const create = (roomId: string, poll: Asked) => post(at`/api/rooms/${roomId}/polls`, poll, { key: newKey() });

@@ -1,15 +1,22 @@
-// What the parts of a room's screen share: the window on its messages, and which of
-// them is replied to, looked at, or on its way into view.
+// What the parts of the screen of a room or a thread share: the window on its messages, which of
+// them is replied to, looked at, or on its way into view, and what one may do there.
 
-import { signal, type Signal } from '@preact/signals';
+import { computed, signal, type Signal } from '@preact/signals';
+import { placeOf, type Draft, type Upload } from '../../store/db';
+import type { Shown } from '../../store/messages';
 import type { Also } from '../../store/outbox';
 import type { Store } from '../../store/sync';
-import type { Item } from '../../store/messages';
+import type { Item } from '../../store/rows';
+import { isNews } from '../../store/entries';
 import type { RoomView } from '../../store/rooms';
 import { go } from '../../router';
 import type { Message } from '../../types';
 import { ask } from '../../ui/Dialog';
 import { t } from '../../words';
+import { linked, linkTo } from '../rooms/jump';
+import { factsOf } from './facts';
+import { rightsOf } from './rights';
+import { whoIs } from './who';
 
 // end is the target of a jump to the newest message.
 export const end = Symbol('end');
@@ -27,7 +34,9 @@ export const threadOf = (message: Message) => `${roomOf(message)}/thread/${encod
 const firstNew = (room: RoomView) => Math.max(room.read_seq + 1, room.available_from);
 
 export class Talk {
-  readonly window;
+  readonly window: Shown;
+  // thread is the msg_id of the message that began the thread that this is, missing for a room.
+  readonly thread?: string;
   readonly reply = signal<Message | null>(null);
   readonly details = signal<Message | null>(null);
   // picking and editing are the messages that one reacts to and edits, and versions the one whose texts
@@ -44,7 +53,8 @@ export class Talk {
   // polling is the question that a new poll begins with, null where none is made.
   readonly polling = signal<string | null>(null);
   // people are the ids of those in the room who aren't agents; none while that isn't known.
-  readonly people = signal<readonly string[]>([]);
+  readonly people = computed(() => factsOf(this.roomId)?.people ?? []);
+  readonly rights = computed(() => rightsOf({ status: this.store.rooms.get(this.roomId)?.status, ...factsOf(this.roomId) }));
   // menu is open for a message, at a point of the screen.
   readonly menu = signal<{ message: Message; x: number; y: number } | null>(null);
   // divider is the room_seq from which on all is new, 0 for none.
@@ -59,13 +69,35 @@ export class Talk {
   constructor(
     readonly store: Store,
     readonly roomId: string,
-    linked: boolean, // a link says which message to begin at
+    // within is the thread that it is about, with its window; missing for the room itself.
+    within?: { root: string; window: Shown },
   ) {
-    this.window = store.open(roomId);
+    this.thread = within?.root;
+    this.window = within?.window ?? store.open(roomId);
     const room = store.rooms.get(roomId);
-    if (!room || room.unread === 0) return;
+    if (within || !room || room.unread === 0) return;
     this.divider.value = firstNew(room);
-    if (room.unread <= patience && !linked) void this.goTo(firstNew(room), false);
+    if (room.unread <= patience && linked() === 0) void this.goTo(firstNew(room), false);
+  }
+
+  // mayWrite tells whether one may write here.
+  get mayWrite(): boolean {
+    const { write, answer } = this.rights.value;
+    return this.thread ? answer : write;
+  }
+
+  // draft is what was written here and not sent.
+  draft(): Draft | null {
+    return this.store.draft(placeOf(this.roomId, this.thread));
+  }
+
+  keepDraft(draft: Omit<Draft, 'room_id'>) {
+    this.store.setDraft({ room_id: placeOf(this.roomId, this.thread), ...draft });
+  }
+
+  // files are those of the message that is being written here.
+  files(): Upload[] {
+    return this.store.uploads.all.value.filter((u) => u.room_id === this.roomId && u.thread === this.thread && !u.message);
   }
 
   // quote is the message with that id: undefined while it is looked for, null where
@@ -86,11 +118,17 @@ export class Talk {
   async goTo(seq: number, mark = true): Promise<void> {
     await this.window.loadAround(seq);
     const row = this.window.items.value.find(({ message }) => message && (mark ? message.room_seq === seq : message.room_seq >= seq));
-    if (!row) return;
+    if (!row) return mark ? this.lead(seq) : undefined;
     this.target.value = row.key;
     if (!mark) return;
     this.lit.value = row.key;
     setTimeout(() => this.lit.value === row.key && (this.lit.value = ''), glow);
+  }
+
+  // lead goes to a message that isn't shown here: an answer in its thread, or what one answers.
+  private async lead(seq: number): Promise<void> {
+    const message = await this.store.messageAt(this.roomId, seq).catch(() => null);
+    if (message && isNews(message) && message.thread !== this.thread) go(linkTo(message), { replace: linked(this.thread) === seq });
   }
 
   // toFresh brings the first new message into view.
@@ -104,7 +142,7 @@ export class Talk {
   }
 
   send(text: string, also?: Also) {
-    void this.store.send(this.roomId, text, this.reply.value?.msg_id ?? null, also);
+    void this.store.send(this.roomId, text, this.reply.value?.msg_id ?? null, { ...also, ...(this.thread && { thread: this.thread }) });
     this.reply.value = null;
     this.divider.value = 0;
     void this.toEnd();
@@ -138,7 +176,9 @@ export class Talk {
 
   // remove deletes a message for good, once the person has agreed.
   async remove(message: Message): Promise<void> {
-    const yes = await ask({ title: t('talk.delete.title'), text: t('talk.delete.text'), action: t('talk.delete'), danger: true });
+    const { mine, name } = whoIs(message.sender_id);
+    const question = mine ? { title: t('talk.delete.title'), text: t('talk.delete.text') } : { title: t('talk.delete.other.title', { name }), text: t('talk.delete.other.text') };
+    const yes = await ask({ ...question, action: t('talk.delete'), danger: true });
     if (yes) await this.store.act(this.roomId, { type: 'redaction', target: message.msg_id });
   }
 
@@ -146,15 +186,15 @@ export class Talk {
     go(threadOf(message));
   }
 
-  // read notes how far one has read, as far as the row.
+  // read notes how far one has read, as far as the row. A thread says nothing of what is outside it.
   read(item: Item | undefined) {
-    if (item?.message) this.store.markRead(this.roomId, item.message.room_seq);
+    if (item?.message && !this.thread) this.store.markRead(this.roomId, item.message.room_seq);
   }
 
   // returned draws the line anew for what came while nobody looked.
   returned() {
     const room = this.store.rooms.get(this.roomId);
-    if (room && room.unread > 0) this.divider.value = firstNew(room);
+    if (room && room.unread > 0 && !this.thread) this.divider.value = firstNew(room);
   }
 
   // fresh is the room_seq of the first row that is new, 0 where that isn't in the window.

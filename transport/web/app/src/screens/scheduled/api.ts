@@ -15,6 +15,7 @@ export interface NewScheduled {
   text: string;
   mentions?: string[];
   reply_to?: string;
+  thread?: string;
 }
 
 export const scheduled = (signal?: AbortSignal) => get<{ scheduled: Scheduled[] }>('/api/me/scheduled', { signal });

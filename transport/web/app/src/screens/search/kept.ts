@@ -50,6 +50,6 @@ function hitOf(m: Message, room_name: string, at: readonly Span[]): MessageHit {
   const snippet = [...m.body.text].slice(begin, begin + 240).join('');
   return {
     author_id: m.sender_id, entry_id: m.msg_id, highlights: at.map(({ start, end }) => ({ start: Math.max(0, start - begin), end: Math.max(0, end - begin) })),
-    place: { room_id: m.room_id, room_seq: m.room_seq, from_seq: m.room_seq, to_seq: m.room_seq }, room_name, sent_at: m.sent_at, snippet,
+    place: { room_id: m.room_id, room_seq: m.room_seq, from_seq: m.room_seq, to_seq: m.room_seq, ...(m.thread && { thread: m.thread }) }, room_name, sent_at: m.sent_at, snippet,
   };
 }

@@ -51,7 +51,7 @@ export default function AddServer() {
         >
           <Field label="Address" type="url" inputMode="url" placeholder="https://mcp.example.com/mcp" dir="ltr" value={url} onValue={setUrl} maxLength={2048} autocomplete="off" />
           <Field label="Name" value={name} onValue={setName} maxLength={128} autocomplete="off" />
-          <Field label="Id" value={server_id} onValue={setId} maxLength={32} dir="ltr" autocapitalize="off" autocomplete="off" spellcheck={false} hint={`Stands before its tools: ${server_id || 'id'}.tool`} error={server_id && !well.test(server_id) ? 'Small letters, digits and hyphens' : undefined} />
+          <Field label="Id" value={server_id} onValue={setId} maxLength={32} dir="ltr" autocapitalize="off" autocomplete="off" spellcheck={false} hint={`The names of its tools begin with it: ${server_id || 'id'}.tool`} error={server_id && !well.test(server_id) ? 'Small letters, digits and hyphens' : undefined} />
           <Select label="How does it learn who is calling?" value={auth} options={auths} onValue={setAuth} />
           <Credentials auth={auth} of={more} onChange={(now) => setMore({ ...more, ...now })} />
           <Problem of={act.problem} />

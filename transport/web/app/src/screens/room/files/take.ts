@@ -1,4 +1,4 @@
-// take takes files up for the message that is being written in a room.
+// take takes files up for the message that is being written.
 
 import { t } from '../../../words';
 import { toast } from '../../../ui/Toast';
@@ -8,9 +8,7 @@ import type { Talk } from '../talk';
 const most = 10;
 
 export function take(talk: Talk, files: readonly File[]) {
-  const { uploads } = talk.store;
-  const there = uploads.all.peek().filter((u) => u.room_id === talk.roomId && !u.message).length;
-  const taken = files.slice(0, Math.max(0, most - there));
+  const taken = files.slice(0, Math.max(0, most - talk.files().length));
   if (taken.length < files.length) toast(t('write.most', { n: most }), { kind: 'bad' });
-  if (taken.length > 0) void uploads.add(talk.roomId, taken);
+  if (taken.length > 0) void talk.store.uploads.add(talk.roomId, taken, talk.thread);
 }

@@ -1,1 +1,0 @@
-import{Tn as e,dt as t,lt as n,pt as r,vt as i}from"./index-CpODunIE.js";function a({of:r,children:a}){return r.data===void 0?r.problem?i(n,{problem:r.problem,onRetry:r.reload}):i(t,{}):i(e,{children:[i(o,{of:r.problem}),a(r.data)]})}function o({of:e}){return e?i(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:r(e)}):null}export{o as n,a as t};

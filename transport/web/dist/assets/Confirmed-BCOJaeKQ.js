@@ -1,1 +1,0 @@
-import{$t as e,H as t,ct as n,vt as r}from"./index-CpODunIE.js";function i(){return r(t,{title:e(`confirm.done`),above:`/ui/more`,children:r(n,{icon:`key`,title:e(`confirm.thanks`),children:r(`p`,{children:e(`confirm.back`)})})})}export{i as default};

@@ -1,1 +1,0 @@
-import{gt as e,ht as t,vt as n}from"./index-CpODunIE.js";/* empty css                  */import{t as r}from"./Editor-X8XPxmyp.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return n(r,{w:i,above:a,onCancel:()=>t(a),onSaved:({document:t})=>e(t?`${a}/${t.document_id}`:a,{replace:!0})})}export{i as default};

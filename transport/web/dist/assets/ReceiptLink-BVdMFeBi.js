@@ -1,1 +1,0 @@
-import{ft as e,mt as t,vt as n}from"./index-CpODunIE.js";function r({of:r,what:i=`Receipt`}){return n(t,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[n(e,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

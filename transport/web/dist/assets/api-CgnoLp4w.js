@@ -1,1 +1,0 @@
-import{an as e,sn as t,un as n}from"./index-CpODunIE.js";var r=e=>t(`/api/tenant/members`,{signal:e}),i=(t,r)=>n(e`/api/tenant/members/${t}`,{name:r});export{i as n,r as t};

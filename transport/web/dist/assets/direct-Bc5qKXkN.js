@@ -1,1 +1,0 @@
-import{St as e,an as t,fn as n,gt as r,ln as i}from"./index-CpODunIE.js";async function a(t){let{room:a}=await n(`/api/dms`,{with:t},{key:i()});await e.value?.refresh(),r(`/ui/rooms/${a.room_id}`)}async function o(r){await n(t`/api/rooms/${r}/leave`),await e.value?.refresh()}export{a as n,o as t};
