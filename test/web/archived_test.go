@@ -71,7 +71,7 @@ func TestArchivedRoom(t *testing.T) {
 		ana.press("button", "Close")
 
 		ana.press("button", "Members and settings")
-		ana.sees("This room is archived", "Ana Ortiz", "Messages are kept")
+		ana.sees("This room is archived", "Ana Ortiz", "Messages disappear")
 		ana.lacksAll("button", "Change name and topic", "Save the rules", "Save the heir", "Leave the room", "Change bob")
 		ana.lacks("textbox", "Name, address or id")
 		ana.examine("room-archived-members")
