@@ -73,16 +73,16 @@ func TestEveryOperationIsATool(t *testing.T) {
 
 // unasked are the acts that nobody asks for by an operation, and where they come from.
 var unasked = map[string][]ubl.Did{
-	"whoever comes first, and newcomers":                                  {ubl.DidTenantCreate, ubl.DidTenantJoin, ubl.DidContainerJoin},
-	"signing in, by transport/auth":                                       {ubl.DidInvitationAccept, ubl.DidTenantMemberProve, ubl.DidPlatformHomeSet, ubl.DidPasskeyRegister, ubl.DidPasskeyUse},
-	"sessions, tokens and links, as they do":                              {ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformLinkCreate},
+	"whoever comes first, and newcomers":                                   {ubl.DidTenantCreate, ubl.DidTenantJoin, ubl.DidContainerJoin},
+	"signing in, by transport/auth":                                        {ubl.DidInvitationAccept, ubl.DidTenantMemberProve, ubl.DidPlatformHomeSet, ubl.DidPasskeyRegister, ubl.DidPasskeyUse},
+	"sessions, tokens and links, as they do":                               {ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformLinkCreate},
 	"messages, alarms, reading and links of mails, as they reach somebody": {"person.mail", "person.mail.stop", "person.notify", "person.push", "person.release", "person.reminder.ring", "person.scheduled.send", "person.seen"},
-	"webhooks, as they tell":                                              {"webhook.deliver", "webhook.pause", "webhook.remind"},
-	"retention":                                                           {ubl.DidRoomTrim},
-	"deletions, a moment later":                                           {ubl.DidContainerRedact},
-	"people who connect an agent, and its credentials, by transport/auth": {ubl.DidAgentConnect, ubl.DidAgentRedeem, ubl.DidAgentRefresh},
-	"the other end of a transfer":                                         {ubl.DidReceive},
-	"the portal, about tools":                                             {ubl.DidToolDeny, ubl.DidPortalCall},
+	"webhooks, as they tell":                                               {"webhook.deliver", "webhook.pause", "webhook.remind"},
+	"retention":                                                            {ubl.DidRoomTrim},
+	"deletions, a moment later":                                            {ubl.DidContainerRedact},
+	"people who connect an agent, and its credentials, by transport/auth":  {ubl.DidAgentConnect, ubl.DidAgentRedeem, ubl.DidAgentRefresh},
+	"the other end of a transfer":                                          {ubl.DidReceive},
+	"the portal, about tools":                                              {ubl.DidToolDeny, ubl.DidPortalCall},
 	"the node, about itself": {ubl.DidPlatformStart, ubl.DidPlatformStop, ubl.DidPlatformKeyCreate, ubl.DidPlatformKeyRotate, ubl.DidPlatformBackup,
 		ubl.DidPlatformRestore, ubl.DidFileCollect, ubl.DidPlatformJournalLoss, ubl.DidPlatformNodeJoin, ubl.DidPlatformSecretRotate},
 }
