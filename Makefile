@@ -47,7 +47,7 @@ DRIVERS := ./test/chaos ./test/web ./test/mcp ./test/powerloss ./test/openapi ./
 test: export RAPID_SEED ?= 1
 test: export RAPID_CHECKS ?= 50
 test: deps check ## check the code and run every test with the race detector
-	$(MAKE) -j 3 drivers packages stepwise atonce modules
+	$(MAKE) -k -j 3 drivers packages stepwise atonce modules # and tells of all that fails
 
 # Those that start the program share one.
 packages stepwise atonce drivers: export UBL_BIN ?= $(CURDIR)/.cache/ubl

@@ -35,7 +35,7 @@ func TestManifestsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(image), `LABEL io.modelcontextprotocol.server.name="`+server.Name+`"`) {
+	if !strings.Contains(string(image), "LABEL io.modelcontextprotocol.server.name="+server.Name+"\n") {
 		t.Errorf("the image doesn't say that it is %s", server.Name)
 	}
 	if !strings.HasSuffix(server.Packages[0].Identifier, ":"+version) || server.Remotes[0].Type != "streamable-http" {
