@@ -266,7 +266,7 @@ func (e *Event) AppendData(dst []byte) []byte {
 // Told says of an effect who hears of it, live and again after a pause. By default the event is
 // called like the effect's op, and its payload is the effect as the ledger has it.
 type Told struct {
-	// Op is "" for events that are told live alone: who wasn't there looks anew.
+	// Op is empty for events that are told only as they happen: whoever was away reads the room anew.
 	Op string
 	// In is the effect's member with the id of the room whose members hear of it; "" where
 	// everyone in the tenant does.
@@ -277,8 +277,8 @@ type Told struct {
 	// Kinds are the events by which the actor itself tells of it; none where the effect is told
 	// as it is.
 	Kinds []string
-	// Payload is that of an event of the first of Kinds where no entry has it: how the room is
-	// listed when somebody is told.
+	// Payload makes the payload of the first of Kinds, for an event that is no entry of a room: it
+	// follows from how the room is listed when somebody is told.
 	Payload func(RoomSummary) json.RawMessage
 	// Own: only the person that the event is about hears of it.
 	Own bool

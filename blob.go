@@ -164,7 +164,7 @@ type File struct {
 	// Removed says that the file is gone, and with it what names it: only the answer to the
 	// removal has such a file.
 	Removed bool `json:"removed,omitempty"`
-	// Receipt is that of the act that put the file there, and in the answer to a removal that of the removal.
+	// Receipt proves the act that put the file there. In the answer to a removal it proves the removal.
 	Receipt Receipt `json:"receipt"`
 }
 

@@ -215,7 +215,7 @@ type Document struct {
 	// Files are those that the document holds now, whatever the version, oldest first; in the answer to a deletion,
 	// those that went with it, without their names and types. Only answers that are about one document have them.
 	Files []HeldFile `json:"files,omitempty"`
-	// Receipt is that of the act that made this version, and in the answer to a deletion that of the deletion.
+	// Receipt proves the act that made this version. In the answer to a deletion it proves the deletion.
 	Receipt Receipt `json:"receipt"`
 }
 

@@ -88,7 +88,7 @@ type (
 		State       ProposalState `json:"state"`
 		TermsHash   string        `json:"terms_hash,omitempty"`
 	}
-	// RoomBody is that of [ContentRoom]: the members that have changed, as they are from then on.
+	// RoomBody is the body of [ContentRoom]. It has the room's settings that have changed, with their new values.
 	RoomBody struct {
 		RoomDescriptionPatch
 		Retention *Retention `json:"retention,omitempty"`

@@ -144,8 +144,8 @@ func plain(s string, most int) string {
 	return strings.TrimSpace(string([]rune(s)[:most])) + "…"
 }
 
-// harmless is a name that leads nowhere: whoever chose it isn't to have the mail link to a page of
-// theirs. An address stays as it is.
+// harmless changes a name so that mail programs make no link of it: its owner could lead readers to a
+// page of theirs. An address stays as it is.
 func harmless(s string, most int) string {
 	s = plain(s, most)
 	if a, err := netmail.ParseAddress(s); err == nil && a.Address == s {

@@ -4,8 +4,8 @@
 //
 // # Data
 //
-// None. What a mail tells comes with it, and it is composed anew at each attempt, under one
-// Message-ID. The link by which somebody ends their mails holds a name and a MAC of it ([Links]).
+// The package keeps nothing. The caller gives it what a mail tells, and each attempt composes the mail
+// anew, under one Message-ID. The link by which somebody ends their mails holds a name and a MAC of it ([Links]).
 //
 // # What fails
 //

@@ -36,7 +36,7 @@ func Family(read ubl.Reader, push ubl.Pusher, mail ubl.Mailer) actors.Family {
 	}
 }
 
-// kind is that of a server which sends mails, or doesn't.
+// kind is a Person's on a server. mails says whether the server sends any.
 func kind(mails bool) *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
 		Name: "person", Version: eventVersion, Spaces: "YZJ", Place: place, Empty: newState, Apply: (*State).apply,

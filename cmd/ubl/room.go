@@ -107,15 +107,20 @@ func (c *roomPolicyCmd) Run(ctx context.Context, p *program) error {
 	if len(policy) == 0 {
 		return thenDo(usagef("nothing is to change"), "give --keep, --join or --posting")
 	}
-	server, err := c.client(p)
+	return patchRoom(ctx, p, c.remote, c.format, room, "policy", policy, "%s has these rules now")
+}
+
+// patchRoom changes a part of a room, and says so.
+func patchRoom(ctx context.Context, p *program, r remote, f format, room ubl.RoomID, part string, patch map[string]any, said string) error {
+	server, err := r.client(p)
 	if err != nil {
 		return err
 	}
-	answer, err := server.act(ctx, p, "PATCH", "/api/rooms/"+string(room)+"/policy", policy, "room")
+	answer, err := server.act(ctx, p, "PATCH", "/api/rooms/"+string(room)+"/"+part, patch, "room")
 	if err != nil {
 		return inRoom(err)
 	}
-	return c.say(p.out, answer, "%s has these rules now", room)
+	return f.say(p.out, answer, said, room)
 }
 
 type roomDescribeCmd struct {
@@ -142,15 +147,7 @@ func (c *roomDescribeCmd) Run(ctx context.Context, p *program) error {
 	if len(patch) == 0 {
 		return thenDo(usagef("nothing is said about the room"), "give --name, --topic or --description")
 	}
-	server, err := c.client(p)
-	if err != nil {
-		return err
-	}
-	answer, err := server.act(ctx, p, "PATCH", "/api/rooms/"+string(room)+"/about", patch, "room")
-	if err != nil {
-		return inRoom(err)
-	}
-	return c.say(p.out, answer, "%s says so now", room)
+	return patchRoom(ctx, p, c.remote, c.format, room, "about", patch, "%s says so now")
 }
 
 type roomJoinCmd struct {
