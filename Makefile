@@ -27,7 +27,7 @@ screens: ## take pictures of the app's screens, in both sizes, all themes and fr
 test: export UBL_NEED_ALL ?= 1
 
 # What takes longest begins first.
-LONGEST := ./cluster ./test/e2e ./portal
+LONGEST := ./cluster ./portal
 
 # The tests of these mostly ask one thing after another. Those that do something at once run with the
 # race detector, and the others of the same packages without it, in a quarter of their time: see
@@ -41,7 +41,7 @@ STEPWISE := ./test/actors ./actors ./cmd/ubl ./storage ./transport/mcp ./transpo
 
 # These have nothing of the house in their own process: nodes, browsers and others' clients run beside
 # them. A race detector would see the drivers alone and take half of their time; `make soak` gives it to them.
-DRIVERS := ./test/chaos ./test/web ./test/mcp ./test/powerloss ./test/openapi ./test/deploy
+DRIVERS := ./test/web ./test/chaos ./test/e2e ./test/mcp ./test/powerloss ./test/openapi ./test/deploy
 
 # Properties are tried on the same few cases each time. check has vetted everything.
 test: export RAPID_SEED ?= 1
@@ -64,12 +64,12 @@ atonce: .cache/ubl # and at once
 	$(PROGRESS) -p 2 -race -vet=off -timeout 40m -run "$$($(GO) run ./test/atonce names -but='$(LONG)' $(STEPWISE))" $$($(GO) run ./test/atonce packages -but='$(LONG)' $(STEPWISE))
 
 drivers: .cache/ubl # those that look at it from outside
-	$(PROGRESS) -p 2 -vet=off -timeout 40m $(DRIVERS)
+	$(PROGRESS) -p 3 -vet=off -timeout 40m $(DRIVERS)
 
 modules: # those beside it, while the others wait for clusters and browsers
-	cd deploy/release && $(GO) vet ./... && $(GO) test -vet=off ./...
-	cd test/tools/manifests && $(GO) vet ./... && $(GO) test -vet=off -short ./...
-	cd test/bench && $(GO) vet ./... && $(GO) test -vet=off ./...
+	cd deploy/release && $(GO) test -vet=off ./...
+	cd test/tools/manifests && GOGC=400 $(GO) test -vet=off -short .
+	cd test/bench && GOGC=400 $(GO) test -vet=off ./...
 
 # A soak is done whole or part by part, on as many days: each part puts what it did into the same
 # file, each package as soon as it has ended. RUN names some of a part's tests, and PACKAGES some of
@@ -92,12 +92,14 @@ soak-web: ; $(SOAK) ./test/web
 soak-cluster: ; $(SOAK) ./cluster
 soak-rest:
 	$(SOAK) $(or $(PACKAGES),$$($(GO) list ./... | grep -vE '^ubl/(test/chaos|test/web|cluster)$$'))
-	cd test/tools/manifests && $(GO) test ./...
+	for module in deploy/release test/tools/manifests test/bench; do (cd $$module && $(GO) vet ./... && $(GO) test -vet=off ./...) || exit 1; done
 soak-random: ; $(MAKE) chaos
 
 deps: # what the tests need beyond Go
 	@./test/tools/deps.sh
 
+# What compiles and checks lives for seconds: with more memory it takes two thirds of the time.
+check: export GOGC ?= 400
 check: ## gofmt, vet, staticcheck, and govulncheck where its database is reachable
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...

@@ -9,7 +9,7 @@ import (
 // everybody takes on, and from then on has the other owners accept what is next.
 func TestAgreementScreen(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		c := s.client(owner)
@@ -74,7 +74,7 @@ func (p *person) selects(label, option string) {
 // TestTenantAgreementScreen: owners read what the organisation's Agreement permits, permit more, and can end it.
 func TestTenantAgreementScreen(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		p := newcomer(t, s, v)
 		p.visit("/ui/tenant")

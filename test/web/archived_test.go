@@ -30,7 +30,7 @@ func (p *person) lacksAll(role string, names ...string) {
 // archived it, can be read with its receipts, and offers nothing that would change it.
 func TestArchivedRoom(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		c, ana, bob := crew(t, oneNode(t), v)
 		said := c.send("r:crew", "The launch is over.")
 		bob.enter("Crew")
@@ -82,7 +82,7 @@ func TestArchivedRoom(t *testing.T) {
 // and by whom. They answer in threads where the rules say so, and write once they are moderators.
 func TestAnnouncementRoom(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := oneNode(t)
 		c, bob := s.client(owner), guest(t, s, v, "bob@elsewhere.example")
 		c.named("Ana Ortiz")
@@ -121,7 +121,7 @@ func TestAnnouncementRoom(t *testing.T) {
 // TestDeleteOthers: who owns or moderates a room is offered to delete what others wrote, and sees
 // whose it is; a member isn't.
 func TestDeleteOthers(t *testing.T) {
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, desktop, func(t *testing.T, v view) {
 		_, ana, bob := crew(t, oneNode(t), v)
 		bob.enter("Crew")
 		ana.enter("Crew")

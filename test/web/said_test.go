@@ -113,7 +113,7 @@ func (p *person) scrolls(to string) {
 // it, the menu of a message, and the field with its toolbar and with files on their way.
 func TestScreensOfTalk(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := behindFront(t)
 		p := newcomer(t, s, v)
 		ask := talkOf(t, s.direct())

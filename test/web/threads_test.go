@@ -76,7 +76,7 @@ const drop = `(() => {
 // edited and deleted, have their receipt, and a link to one leads to it.
 func TestThread(t *testing.T) {
 	needAxe(t)
-	onBothScreens(t, func(t *testing.T, v view) {
+	onScreen(t, phone, func(t *testing.T, v view) {
 		s := oneNode(t)
 		c, ana := s.client(owner), newcomer(t, s, v)
 		bo := s.client("bo@harbour.example")

@@ -31,7 +31,7 @@ func (a *API) listServers(ctx context.Context, in *PageQuery) (any, error) {
 type addServerInput struct {
 	Body struct {
 		Keyed
-		ServerID     string   `json:"server_id" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" doc:"Stands before the names of its tools: server_id.tool." example:"weather"`
+		ServerID     string   `json:"server_id" pattern:"^[a-z0-9][a-z0-9-]{0,31}$" doc:"Its tools are named after it: server_id.tool." example:"weather"`
 		Name         string   `json:"name" minLength:"1" maxLength:"128" doc:"What to call the server." example:"Weather"`
 		URL          string   `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where it serves streamable HTTP; of an API, what its paths stand behind; of a program nothing." example:"https://mcp.example.com/mcp"`
 		Kind         string   `json:"kind,omitempty" enum:"openapi,stdio" doc:"openapi for an HTTP API, whose operations become tools; stdio for a program that the server runs; nothing for a server of MCP at an address."`
