@@ -27,7 +27,7 @@ screens: ## take pictures of the app's screens, in both sizes, all themes and fr
 test: export UBL_NEED_ALL ?= 1
 
 # What takes longest begins first.
-LONGEST := ./cluster ./portal
+LONGEST := ./cluster ./test/e2e ./portal
 
 # The tests of these mostly ask one thing after another. Those that do something at once run with the
 # race detector, and the others of the same packages without it, in a quarter of their time: see
@@ -41,7 +41,7 @@ STEPWISE := ./test/actors ./actors ./cmd/ubl ./storage ./transport/mcp ./transpo
 
 # These have nothing of the house in their own process: nodes, browsers and others' clients run beside
 # them. A race detector would see the drivers alone and take half of their time; `make soak` gives it to them.
-DRIVERS := ./test/web ./test/chaos ./test/e2e ./test/mcp ./test/powerloss ./test/openapi ./test/deploy
+DRIVERS := ./test/web ./test/chaos ./test/mcp ./test/powerloss ./test/openapi ./test/deploy
 
 # Properties are tried on the same few cases each time. check has vetted everything.
 test: export RAPID_SEED ?= 1
