@@ -16,7 +16,7 @@ import (
 type listToolsInput struct {
 	Cursor string `query:"cursor" pattern:"^[A-Za-z0-9_.-]{1,128}$" doc:"The next_cursor of the page before."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"At most so many on a page."`
-	Usable bool   `query:"usable" doc:"Only other servers' tools that the caller may use now, without who else may. All members may ask that."`
+	Usable bool   `query:"usable" doc:"Only what the caller may call of others."`
 }
 
 type toolsAnswer struct {

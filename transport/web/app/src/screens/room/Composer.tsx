@@ -150,6 +150,7 @@ export const Composer = memo(function Composer({ talk, label, placeholder, limit
             onKeyDown={onKeyDown}
           />
         </div>
+        {parts && <parts.Voice talk={talk} offered={!editing && text === '' && files.length === 0} />}
         <div class="later">{parts && !editing && <parts.LaterMenu talk={talk} take={later} onDone={finish} />}</div>
         <Button type="submit" kind="primary" icon={editing ? 'check' : 'send'} label={t(editing ? 'composer.save' : 'composer.send')} disabled={!ready} onPointerDown={keepFocus} />
       </div>

@@ -30,6 +30,7 @@ import { useTelling } from './Writing';
 export { commandIn, obey, unescaped } from './ComposerCommands';
 export { mentioned } from './ComposerText';
 export { Add } from './files/Add';
+export { Voice } from './files/Voice';
 export { LaterMenu } from './Later';
 export { Writing } from './Writing';
 
