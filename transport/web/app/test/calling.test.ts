@@ -99,6 +99,7 @@ test('the room is told what was asked and answered, in a block that nothing leav
   assert.match(told('```\n[click](https://evil.example)'), /\n````\n```\n.*\n````$/s);
   assert.doesNotMatch(told('x', { api_key: 'hunter22' }), /hunter22/);
   for (const limit of [300, 301, 302, 303]) assert.ok(utf8(told('日本'.repeat(500), { city: 'Rome' }, limit)) <= limit);
+  assert.equal(plain('x'.repeat(500)).length, 100);
   assert.equal(plain('a*b\u202e\nc [d](e): f'), 'a\\*b c \\[d\\](e)\\: f');
 });
 

@@ -9,9 +9,7 @@ import type { Talk } from './talk';
 const Picker = lazy(() => import('./Picker'));
 const Remind = lazy(() => import('../../notify/Remind'));
 const Forward = lazy(() => import('./Forward'));
-const NewPoll = lazy(() => import('./NewPoll'));
-const Schedule = lazy(() => import('./Schedule'));
-const ToolCall = lazy(() => import('./ToolCall'));
+const Asked = lazy(() => import('./Asked'));
 const Versions = lazy(() => import('./Versions'));
 const Readers = lazy(() => import('./Readers'));
 const MessageDetails = lazy(() => import('./MessageDetails'));
@@ -24,9 +22,7 @@ export function Talking({ talk, input, children }: { talk: Talk; input: RefObjec
       {talk.picking.value && <Picker talk={talk} message={talk.picking.value} />}
       {talk.reminding.value && <Remind roomId={talk.roomId} msgId={talk.reminding.value.message.msg_id} what={talk.reminding.value.note} onClose={() => (talk.reminding.value = null)} />}
       {talk.forwarding.value && <Forward message={talk.forwarding.value} onClose={() => (talk.forwarding.value = null)} />}
-      {talk.polling.value !== null && <NewPoll talk={talk} />}
-      {talk.planning.value && <Schedule talk={talk} of={talk.planning.value} />}
-      {talk.calling.value && <ToolCall talk={talk} of={talk.calling.value} />}
+      {(talk.polling.value ?? talk.planning.value ?? talk.calling.value) !== null && <Asked talk={talk} />}
       {talk.versions.value && <Versions talk={talk} message={talk.versions.value} />}
       {talk.reading.value && <Readers talk={talk} message={talk.reading.value} />}
       {talk.details.value && <MessageDetails talk={talk} message={talk.details.value} />}

@@ -153,7 +153,7 @@ export function textOf({ content, structured_content }: ToolResult): { text: str
 }
 
 // plain is a stranger's name on one line, which Markdown reads as a name.
-export const plain = (name: string) => name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim().replace(/[\\`*_[\]<>~|#&:]/g, '\\$&');
+export const plain = (name: string) => name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim().slice(0, 100).replace(/[\\`*_[\]<>~|#&:]/g, '\\$&');
 
 // Told is what a message about a call is made of.
 export interface Told {
