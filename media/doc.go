@@ -7,6 +7,7 @@
 //
 // The way of one look: the first bytes say what the content is, whatever its sender says. Of an
 // image the header says how large it is, and the EXIF of a JPEG which side is up. No pixel is decoded.
+// Of WebM and MP4 the list of tracks says whether there is a picture: a voice note has none, and is sound.
 //
 // The way of one thumbnail: the header is read once more, and an image of more than [MaxPixels] is
 // refused before anything is decoded. One of few workers decodes it, turns it and makes it smaller.

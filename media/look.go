@@ -45,7 +45,11 @@ func Look(r io.ReadSeeker) (Seen, error) {
 	}
 	s := Seen{Type: typeOf(head[:n])}
 	if formats[s.Type] == "" {
-		return s, nil
+		sound, err := soundOf(r, s.Type)
+		if sound != "" {
+			s.Type = sound
+		}
+		return s, err
 	}
 	size, turn, err := measure(r, s.Type)
 	if err != nil {

@@ -68,6 +68,7 @@ var flags = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("disable-component-update", true),
 	chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"),
 	chromedp.Flag("lang", "en-US"),
+	chromedp.Flag("use-fake-device-for-media-stream", true), // a camera, and a microphone that beeps
 }
 
 var started = sync.OnceValues(func() (*chromium, error) {

@@ -102,7 +102,7 @@ func TestMention(t *testing.T) {
 
 	ana.write("/nothing here")
 	ana.key(kb.Enter)
-	ana.sees("There is no command /nothing")
+	ana.find("dialog", "There is no command /nothing")
 }
 
 // TestRemind: one is reminded of a message by its menu, and the server knows when and what for.

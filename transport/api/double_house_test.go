@@ -172,6 +172,11 @@ func (o outside) Listing(_ context.Context, who ubl.Identity, owner bool) ([]*ub
 	return []*ubl.ToolListing{{PortalTool: forecast, Access: &access}}, o.wrote("Listing by %s, owner %t", who.UserID, owner)
 }
 
+func (o outside) Tools(_ context.Context, who ubl.Identity) ([]*ubl.PortalTool, error) {
+	prompts := ubl.PortalTool{Tool: "weather.prompts", ServerID: "weather", Upstream: ubl.ToolPrompts, Definition: json.RawMessage(`{"ubl/stands":"prompts"}`), Hash: forecast.Hash}
+	return []*ubl.PortalTool{&forecast, &prompts}, o.wrote("Tools of %s", who.UserID)
+}
+
 func (o outside) Approve(_ context.Context, req ubl.Request, owner bool, tool, hash string) (*ubl.PortalTool, error) {
 	return &forecast, o.wrote("Approve %s %s by %s, owner %t, key %s", tool, hash, req.Who.UserID, owner, req.Key)
 }

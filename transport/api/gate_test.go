@@ -159,6 +159,22 @@ func TestToolsBesideTheOperations(t *testing.T) {
 	}
 }
 
+// TestUsableTools: a member lists what they may call, and isn't told who else may.
+func TestUsableTools(t *testing.T) {
+	s := newServer(t)
+	w := s.serve(as(httptest.NewRequest("GET", "/api/portal/tools?usable=true", nil), ana))
+	var got toolsAnswer
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if len(got.Tools) != 1 || got.Tools[0].Tool != forecast.Tool || got.Tools[0].Access != nil || got.NextCursor != nil {
+		t.Errorf("a member is listed %s", w.Body)
+	}
+	if asked := s.takeAsked(); !slices.Contains(asked, "Tools of u:ana") {
+		t.Errorf("asked %q", asked)
+	}
+}
+
 // TestOwnersOnly: nobody else reaches the portal's settings.
 func TestOwnersOnly(t *testing.T) {
 	s := newServer(t)

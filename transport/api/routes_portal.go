@@ -30,7 +30,7 @@ var noTool = []ubl.Code{ubl.CodeUnknownTool}
 func (a *API) toolRoutes() {
 	handle(a, operation{method: "GET", path: "/portal/tools", id: "list-tools", tool: "portal.tool.list", tag: "portal", answers: "ubl.api.tools.v1", foreign: wroteDefinitions,
 		summary: "All tools with their definitions, and who may use them",
-		more: "Owners of the tenant. External tools and the server's own, which are of server ubl. By name; next_cursor is null on the last page. " +
+		more: "Owners of the tenant; with usable, all members. External tools and the server's own, which are of server ubl. By name; next_cursor is null on the last page. " +
 			"A tool with a held definition can't be called until that is approved."}, a.listTools)
 	handle(a, operation{method: "PUT", path: "/portal/tools/{tool}/access", id: "set-tool-access", asks: sometimes, counts: ubl.Creations, tool: "tool.access", tag: "portal", answers: "ubl.api.tool_access.v1",
 		summary: "Say who may use a tool", more: "Owners of the tenant. Without such a record a tool of the server's own is open to all members, an external one to nobody. " +

@@ -39,6 +39,8 @@ type Portal interface {
 	Discover(ctx context.Context, who ubl.Identity, owner bool, registryURL string) ([]*ubl.RegistryServer, error)
 	// Listing lists external tools by name, whether they can be called or not.
 	Listing(ctx context.Context, who ubl.Identity, owner bool) ([]*ubl.ToolListing, error)
+	// Tools are external tools, and what stands for prompts and resources, that the caller may use now, by name.
+	Tools(ctx context.Context, who ubl.Identity) ([]*ubl.PortalTool, error)
 	// Approve pins the held definition that has the hash.
 	Approve(ctx context.Context, req ubl.Request, owner bool, tool, hash string) (*ubl.PortalTool, error)
 	// FlushLog writes what this node has yet to write into the tenant's log.

@@ -16,6 +16,7 @@ import (
 type listToolsInput struct {
 	Cursor string `query:"cursor" pattern:"^[A-Za-z0-9_.-]{1,128}$" doc:"The next_cursor of the page before."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"At most so many on a page."`
+	Usable bool   `query:"usable" doc:"Only what the caller may call of others."`
 }
 
 type toolsAnswer struct {
@@ -26,6 +27,9 @@ type toolsAnswer struct {
 // listTools lists external tools with the definitions that were pinned or are
 // held, and our own, each with who may use it.
 func (a *API) listTools(ctx context.Context, in *listToolsInput) (any, error) {
+	if in.Usable {
+		return a.usableTools(ctx, in)
+	}
 	if err := owners(ctx); err != nil {
 		return nil, err
 	}
@@ -38,15 +42,41 @@ func (a *API) listTools(ctx context.Context, in *listToolsInput) (any, error) {
 		tools = append(tools, &ubl.ToolListing{PortalTool: own})
 	}
 	slices.SortFunc(tools, func(x, y *ubl.ToolListing) int { return strings.Compare(x.Tool, y.Tool) })
-	part, more := page(tools, func(t *ubl.ToolListing) string { return t.Tool }, in.Cursor, in.Limit)
+	out, part := toolsPage(tools, in)
 	if err := a.addAccess(ctx, part); err != nil {
 		return nil, err
 	}
-	out := toolsAnswer{Tools: list(part)}
+	return out, nil
+}
+
+// usableTools lists what a caller may call of other servers. Prompts and resources aren't called by people.
+func (a *API) usableTools(ctx context.Context, in *listToolsInput) (any, error) {
+	if err := enter(ctx); err != nil {
+		return nil, err
+	}
+	mine, err := a.Portal.Tools(ctx, caller(ctx))
+	if err != nil {
+		return nil, err
+	}
+	var tools []*ubl.ToolListing
+	for _, t := range mine {
+		if t.Offered() == nil {
+			listed := *t
+			listed.Definition = ubl.PlainJSON(t.Definition)
+			tools = append(tools, &ubl.ToolListing{PortalTool: listed})
+		}
+	}
+	out, _ := toolsPage(tools, in)
+	return out, nil
+}
+
+func toolsPage(tools []*ubl.ToolListing, in *listToolsInput) (out toolsAnswer, part []*ubl.ToolListing) {
+	part, more := page(tools, func(t *ubl.ToolListing) string { return t.Tool }, in.Cursor, in.Limit)
+	out.Tools = list(part)
 	if more {
 		out.NextCursor = &part[len(part)-1].Tool
 	}
-	return out, nil
+	return out, part
 }
 
 // addAccess reads the records about those of a page that are our own; the portal knows

@@ -49,6 +49,7 @@ var types = map[string]struct{ place, unused string }{
 	"Terms":           {"ubl.terms.v1/$defs/terms", ""},
 	"Tool":            {"ubl.portal_tool.v1/$defs/listing", ""},
 	"ToolAccess":      {"ubl.tool_access.v1", ""},
+	"ToolResult":      {"ubl.api.tool_result.v1", "foreign led_to n request_id salt server_time"},
 	"Usage":           {"ubl.call.v1/$defs/usage", ""},
 }
 

@@ -69,7 +69,7 @@ test('a list and a quote go on in the next line', () => {
 test('names and commands are completed where one may stand', () => {
   const rows: [text: string, want: string | null][] = [
     ['@', 'name:'], ['hi @an', 'name:an'], ['(@Ana B', 'name:Ana B'], ['a@b', null], ['@ ', null], ['@one two three four', null],
-    ['/to', 'command:to'], ['/', 'command:'], ['x /to', null], ['/topic now', null], ['//x', null], ['plain', null],
+    ['/to', 'command:to'], ['/', 'command:'], ['/weather.fore', 'command:weather.fore'], ['/etc/h', null], ['x /to', null], ['/topic now', null], ['//x', null], ['plain', null],
   ];
   for (const [text, want] of rows) {
     const found = wanted(text, text.length);

@@ -13,10 +13,18 @@ import { t } from '../words';
 
 type When = 'hour' | 'tomorrow' | 'monday' | 'other';
 
-export default function Remind({ roomId, msgId, onClose }: { roomId: string; msgId: string; onClose: () => void }) {
+interface Props {
+  roomId: string;
+  msgId: string;
+  // what is what for, as far as it was said already.
+  what?: string;
+  onClose: () => void;
+}
+
+export default function Remind({ roomId, msgId, what = '', onClose }: Props) {
   const [when, setWhen] = useState<When>('hour');
   const [day, setDay] = useState('');
-  const [note, setNote] = useState('');
+  const [note, setNote] = useState(what);
   const act = useAct();
   const time = { hour: () => new Date(Date.now() + 3600_000), tomorrow: () => tomorrow(new Date()), monday: () => monday(new Date()), other: () => new Date(day) }[when];
   const save = async () => {

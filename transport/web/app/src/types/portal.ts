@@ -82,6 +82,14 @@ export interface Tool {
   access: ToolAccess | null;
 }
 
+// ToolResult is what a tool answered. What foreign ones say is data, and no words of ours.
+export interface ToolResult {
+  content: Record<string, unknown>[] | null;
+  structured_content?: unknown;
+  is_error: boolean;
+  receipt: Receipt;
+}
+
 export interface Budget {
   tokens_per_day: number;
   requests_per_minute: number;

@@ -82,16 +82,17 @@ export const Composer = memo(function Composer({ talk, label, placeholder, limit
     const said = text.trim();
     const told = parts?.commandIn(said);
     const mentions = parts?.mentioned(said, chosen) ?? [];
-    if (editing) save(editing, said);
-    else if (told && !told.command) setProblem(t('composer.unknown', { name: told.name }));
-    else if (told) told.command!.run(talk, told.rest, chosen).then((done) => done && finish(), (why: unknown) => setProblem(String((why as Error).message)));
-    else {
+    const tell = () => {
       talk.send(parts?.unescaped(said) ?? said, {
         ...(mentions.length > 0 && { mentions }),
         ...(files.length > 0 && { files: files.map(({ id, name, content }) => ({ id, name, bytes: content.size })) }),
       });
       finish();
-    }
+    };
+    if (editing) save(editing, said);
+    else if (!parts && said.startsWith('/')) setProblem(t('app.part')); // what may be a command isn't sent as a message
+    else if (told) parts!.obey(told, { talk, chosen, done: finish }).then((now) => (now === 'message' ? tell() : now === 'done' && finish()), (why: unknown) => setProblem(why instanceof Error ? why.message : ''));
+    else tell();
   };
   const later = () => {
     const said = text.trim();
@@ -149,7 +150,8 @@ export const Composer = memo(function Composer({ talk, label, placeholder, limit
             onKeyDown={onKeyDown}
           />
         </div>
-        <div class="later">{parts && !editing && <parts.Later talk={talk} take={later} onDone={finish} />}</div>
+        {parts && <parts.Voice talk={talk} offered={!editing && text === '' && files.length === 0} />}
+        <div class="later">{parts && !editing && <parts.LaterMenu talk={talk} take={later} onDone={finish} />}</div>
         <Button type="submit" kind="primary" icon={editing ? 'check' : 'send'} label={t(editing ? 'composer.save' : 'composer.send')} disabled={!ready} onPointerDown={keepFocus} />
       </div>
     </form>

@@ -14,19 +14,24 @@ import type { Member } from '../../types';
 import { announce } from '../../ui/Announcer';
 import { Avatar } from '../../ui/Avatar';
 import { Button } from '../../ui/Button';
+import { Icon } from '../../ui/Icon';
+import { oneLine } from '../../text';
 import { t } from '../../words';
 import { commands } from './ComposerCommands';
+import { descriptionOf, found, titleOf } from './calling';
 import { continued, matching, prefixed, wanted, wrapped, type Candidate, type Edit } from './ComposerText';
 import { toolbar } from './files/Add';
 import { Strip, useFiles } from './files/Strip';
 import type { Talk } from './talk';
+import { usable, type Usable } from './usable';
 import { whoIs } from './who';
 import { useTelling } from './Writing';
 
-export { commandIn, unescaped } from './ComposerCommands';
+export { commandIn, obey, unescaped } from './ComposerCommands';
 export { mentioned } from './ComposerText';
 export { Add } from './files/Add';
-export { Later } from './Later';
+export { Voice } from './files/Voice';
+export { LaterMenu } from './Later';
 export { Writing } from './Writing';
 
 // Field is what the composer asks of this module while one types.
@@ -49,6 +54,7 @@ interface Choice {
   label: string;
   hint?: string;
   face?: Candidate;
+  tool?: boolean;
   take: () => void;
 }
 
@@ -58,6 +64,7 @@ export function Above({ handle, talk, text, files, input, onChosen }: Props) {
   const [row, setRow] = useState(0);
   const [shut, setShut] = useState<string | null>(null); // the text at which the list was closed
   const want = shut === text ? null : wanted(text, Math.min(caret, text.length));
+  const tools = useTools(talk, want?.kind === 'command');
   const people = usePeople(talk, want?.kind === 'name');
   useFiles(talk, input);
   useTelling(talk, talk.editing.value || talk.thread ? '' : text); // who reads the room learns of what is written there
@@ -66,7 +73,10 @@ export function Above({ handle, talk, text, files, input, onChosen }: Props) {
   const complete = (from: number, words: string) => edit({ from, to: caret, text: words, start: from + words.length, end: from + words.length });
   const choices: Choice[] =
     want?.kind === 'command'
-      ? commands.filter((c) => c.name.startsWith(want.query)).map((c) => ({ key: c.name, label: `/${c.name}`, hint: t(c.help), take: () => complete(0, `/${c.name} `) }))
+      ? [
+          ...commands.filter((c) => c.name.startsWith(want.query.toLowerCase())).map((c) => ({ key: c.name, label: `/${c.name}`, hint: t(c.help), take: () => complete(0, `/${c.name} `) })),
+          ...found(tools, want.query).map((u) => ({ key: u.tool.tool, label: `/${u.tool.tool}`, hint: oneLine(descriptionOf(u.tool) || titleOf(u.tool)).slice(0, 200), tool: true, take: () => complete(0, `/${u.tool.tool} `) })),
+        ]
       : want
         ? matching(people, want.query).map((c) => ({
             key: c.id,
@@ -93,6 +103,7 @@ export function Above({ handle, talk, text, files, input, onChosen }: Props) {
     };
   }, []);
   useEffect(() => setRow(0), [want?.from, want?.query]);
+  useEffect(() => document.getElementById(`${listId}-${chosen}`)?.scrollIntoView({ block: 'nearest' }), [chosen]);
   useEffect(() => {
     if (choices.length > 0) announce(t('write.choices', { n: choices.length }));
   }, [choices.length]);
@@ -155,8 +166,13 @@ export function Above({ handle, talk, text, files, input, onChosen }: Props) {
               }}
             >
               {c.face && c.face.id !== '@room' && <Avatar id={c.face.id} name={c.face.name} icon={c.face.agent ? 'tool' : undefined} size="small" />}
+              {c.tool && <Icon name="tool" size={20} />}
               <bdi>{c.label}</bdi>
-              {c.hint && <span class="soft small">{c.hint}</span>}
+              {c.hint && (
+                <span class="soft small" dir="auto">
+                  {c.hint}
+                </span>
+              )}
             </li>
           ))}
         </ul>
@@ -196,6 +212,18 @@ function put(field: HTMLTextAreaElement, { from, to, text, start, end }: Edit): 
   }
   field.setSelectionRange(start, end);
   return true;
+}
+
+// useTools are those of other servers that one may call; none while that isn't known.
+function useTools(talk: Talk, asked: boolean): readonly Usable[] {
+  const [tools, setTools] = useState<readonly Usable[]>([]);
+  useEffect(() => {
+    if (!asked) return;
+    let here = true;
+    usable(talk.store).then((now) => here && setTools(now), () => undefined);
+    return () => void (here = false);
+  }, [asked]);
+  return tools;
 }
 
 // usePeople are those in the room, and everybody at once; of the organisation while the

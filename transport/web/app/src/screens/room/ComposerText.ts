@@ -64,7 +64,7 @@ export interface Wanted {
 
 export function wanted(text: string, caret: number): Wanted | null {
   const before = text.slice(0, caret);
-  const command = /^\/([a-z]*)$/.exec(before);
+  const command = /^\/([\w.-]*)$/.exec(before);
   if (command) return { kind: 'command', from: 0, query: command[1]! };
   const name = /(?:^|[\s([{"'*_>])@([^\s@](?:[^\n@]{0,39}[^\s@])?)?$/u.exec(before);
   if (!name) return null;

@@ -1,22 +1,14 @@
 // Sending what is written later: a menu beside the button that sends, which is also in that of
 // what one adds, where a phone has no room for a second button.
 
-import { useState } from 'preact/hooks';
 import { go } from '../../router';
 import { Menu, type MenuItem } from '../../ui/Menu';
 import { failed, toast } from '../../ui/Toast';
 import { t } from '../../words';
 import { schedule, type Plan } from '../scheduled/api';
-import { PlanDialog } from '../scheduled/Plan';
 import { local, said, zone } from '../scheduled/when';
 import { monday, mondayIsTomorrow, tomorrow } from '../settings/times';
-import type { Talk } from './talk';
-
-// Written is the message as it would be sent now.
-export interface Written {
-  text: string;
-  mentions: string[];
-}
+import type { Later, Talk, Written } from './talk';
 
 export interface Props {
   talk: Talk;
@@ -28,30 +20,30 @@ export interface Props {
 
 const list = '/ui/scheduled';
 
-// useLater is what a menu has for it, and the dialog that it may open.
+// plan has a message sent later, and empties the field that it was written in.
+export async function plan(talk: Talk, { text, mentions, done }: Later, when: Plan): Promise<void> {
+  const reply_to = talk.reply.value?.msg_id;
+  const made = await schedule({ room_id: talk.roomId, text, ...(mentions.length > 0 && { mentions }), ...(reply_to && { reply_to }), ...(talk.thread && { thread: talk.thread }) }, when);
+  talk.reply.value = null;
+  done();
+  toast(t('scheduled.saved', { when: said(made.at) }), { action: { label: t('scheduled.show'), run: () => go(list) } });
+}
+
+// useLater is what a menu has for it.
 export function useLater({ talk, take, onDone }: Props) {
-  const [asking, setAsking] = useState<Written | null>(null);
-  const save = async ({ text, mentions }: Written, plan: Plan) => {
-    const reply_to = talk.reply.value?.msg_id;
-    const made = await schedule({ room_id: talk.roomId, text, ...(mentions.length > 0 && { mentions }), ...(reply_to && { reply_to }), ...(talk.thread && { thread: talk.thread }) }, plan);
-    talk.reply.value = null;
-    onDone();
-    toast(t('scheduled.saved', { when: said(made.at) }), { action: { label: t('scheduled.show'), run: () => go(list) } });
-  };
-  const ready = (then: (written: Written) => void) => () => {
+  const ready = (then: (written: Later) => void) => () => {
     const written = take();
     if (typeof written === 'string') failed(new Error(t(`later.${written}`)));
-    else then(written);
+    else then({ ...written, done: onDone });
   };
   return {
-    ask: ready(setAsking),
-    at: (time: Date) => ready((written) => void save(written, { at: local(time), zone: zone(), rule: '' }).catch(failed)),
-    dialog: asking && <PlanDialog title={t('scheduled.later')} action={t('scheduled.action')} onSave={(plan) => save(asking, plan)} onClose={() => setAsking(null)} />,
+    ask: ready((written) => (talk.planning.value = written)),
+    at: (time: Date) => ready((written) => void plan(talk, written, { at: local(time), zone: zone(), rule: '' }).catch(failed)),
   };
 }
 
-export function Later(props: Props) {
-  const { ask, at, dialog } = useLater(props);
+export function LaterMenu(props: Props) {
+  const { ask, at } = useLater(props);
   const preset = (time: Date): MenuItem => ({ label: said(time.toISOString()), icon: 'clock', onSelect: at(time) });
   const now = new Date();
   const items: MenuItem[] = [
@@ -60,10 +52,5 @@ export function Later(props: Props) {
     { label: t('scheduled.other'), icon: 'edit', onSelect: ask },
     { label: t('scheduled.title'), icon: 'document', onSelect: () => go(list) },
   ];
-  return (
-    <>
-      <Menu label={t('scheduled.later')} icon="down" items={items} />
-      {dialog}
-    </>
-  );
+  return <Menu label={t('scheduled.later')} icon="down" items={items} />;
 }

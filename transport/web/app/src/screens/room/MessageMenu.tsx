@@ -46,7 +46,7 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
     ...(talk.thread || !(answer || message.replies) ? [] : [{ label: answer ? t('talk.thread') : t('talk.replies', { n: message.replies!.count }), icon: 'room' as const, onSelect: () => talk.openThread(message) }]),
     { label: t('talk.link'), icon: 'link', onSelect: () => void copy(location.origin + linkTo(message)) },
     ...(text && !message.thread ? [{ label: t('talk.readers'), icon: 'eye' as const, onSelect: () => (talk.reading.value = message) }] : []),
-    ...(text ? [{ label: t('remind.title'), icon: 'clock' as const, onSelect: () => (talk.reminding.value = message) }] : []),
+    ...(text ? [{ label: t('remind.title'), icon: 'clock' as const, onSelect: () => (talk.reminding.value = { message }) }] : []),
     ...(text && !message.poll ? [{ label: t('talk.forward'), icon: 'forward' as const, onSelect: () => (talk.forwarding.value = message) }] : []),
     ...(text && act ? [{ label: t(message.pinned ? 'talk.unpin' : 'talk.pin'), icon: 'pin' as const, onSelect: () => talk.pin(message, !message.pinned) }] : []),
     ...(own && act && !message.poll && !message.forwarded ? [{ label: t('talk.edit'), icon: 'edit' as const, onSelect: () => (talk.editing.value = message) }] : []),

@@ -9,7 +9,7 @@ import type { Talk } from './talk';
 const Picker = lazy(() => import('./Picker'));
 const Remind = lazy(() => import('../../notify/Remind'));
 const Forward = lazy(() => import('./Forward'));
-const NewPoll = lazy(() => import('./NewPoll'));
+const Asked = lazy(() => import('./Asked'));
 const Versions = lazy(() => import('./Versions'));
 const Readers = lazy(() => import('./Readers'));
 const MessageDetails = lazy(() => import('./MessageDetails'));
@@ -20,9 +20,9 @@ export function Talking({ talk, input, children }: { talk: Talk; input: RefObjec
       {children}
       <MessageMenu talk={talk} />
       {talk.picking.value && <Picker talk={talk} message={talk.picking.value} />}
-      {talk.reminding.value && <Remind roomId={talk.roomId} msgId={talk.reminding.value.msg_id} onClose={() => (talk.reminding.value = null)} />}
+      {talk.reminding.value && <Remind roomId={talk.roomId} msgId={talk.reminding.value.message.msg_id} what={talk.reminding.value.note} onClose={() => (talk.reminding.value = null)} />}
       {talk.forwarding.value && <Forward message={talk.forwarding.value} onClose={() => (talk.forwarding.value = null)} />}
-      {talk.polling.value !== null && <NewPoll talk={talk} />}
+      {(talk.polling.value ?? talk.planning.value ?? talk.calling.value) !== null && <Asked talk={talk} />}
       {talk.versions.value && <Versions talk={talk} message={talk.versions.value} />}
       {talk.reading.value && <Readers talk={talk} message={talk.reading.value} />}
       {talk.details.value && <MessageDetails talk={talk} message={talk.details.value} />}

@@ -16,6 +16,7 @@ import { t } from '../../words';
 import { linked, linkTo } from '../rooms/jump';
 import { factsOf } from './facts';
 import { rightsOf } from './rights';
+import type { Usable } from './usable';
 import { whoIs } from './who';
 
 // end is the target of a jump to the newest message.
@@ -33,6 +34,24 @@ export const threadOf = (message: Message) => `${roomOf(message)}/thread/${encod
 
 const firstNew = (room: RoomView) => Math.max(room.read_seq + 1, room.available_from);
 
+// Written is a message as it would be sent now.
+export interface Written {
+  text: string;
+  mentions: string[];
+}
+
+// Later is one that is sent later: done empties the field.
+export interface Later extends Written {
+  done: () => void;
+}
+
+// Calling is a tool that is to be called, and what was written behind its name.
+export interface Calling {
+  use: Usable;
+  rest: string;
+  done: () => void;
+}
+
 export class Talk {
   readonly window: Shown;
   // thread is the msg_id of the message that began the thread that this is, missing for a room.
@@ -44,14 +63,16 @@ export class Talk {
   readonly picking = signal<Message | null>(null);
   readonly editing = signal<Message | null>(null);
   readonly versions = signal<Message | null>(null);
-  // reminding is the message that one is to be reminded of.
-  readonly reminding = signal<Message | null>(null);
+  // reminding is the message that one is to be reminded of, with what for where that was written.
+  readonly reminding = signal<{ message: Message; note?: string } | null>(null);
   // forwarding is the message that goes to another room.
   readonly forwarding = signal<Message | null>(null);
   // reading is the message of which is shown who has read it.
   readonly reading = signal<Message | null>(null);
   // polling is the question that a new poll begins with, null where none is made.
   readonly polling = signal<string | null>(null);
+  readonly planning = signal<Later | null>(null);
+  readonly calling = signal<Calling | null>(null);
   // people are the ids of those in the room who aren't agents; none while that isn't known.
   readonly people = computed(() => factsOf(this.roomId)?.people ?? []);
   readonly rights = computed(() => rightsOf({ status: this.store.rooms.get(this.roomId)?.status, ...factsOf(this.roomId) }));

@@ -34,7 +34,6 @@ export function Add(props: Props) {
   return (
     <>
       <Menu label={t('write.add')} icon="plus" items={items} />
-      {later.dialog}
       <input ref={files} type="file" multiple hidden onChange={taken} />
       <input ref={camera} type="file" accept="image/*" capture="environment" hidden onChange={taken} />
     </>
