@@ -43,17 +43,17 @@ function Rules() {
     <>
       <Await of={loaded}>{({ tenant }) => <Form key={JSON.stringify(tenant.defaults)} of={tenant.defaults} onSaved={loaded.set} />}</Await>
       <Section title={t('defaults.elsewhere')}>
-        <ul class="stack">
-          <li>
+        <div class="stack">
+          <p>
             {t('defaults.invite')} <Link to={`/ui/agreements/a:tenant:${me.value?.tenant_id}`}>{t('defaults.invite.to')}</Link>
-          </li>
-          <li>
+          </p>
+          <p>
             {t('defaults.domains')} <Link to="/ui/tenant">{t('defaults.domains.to')}</Link>
-          </li>
-          <li>
+          </p>
+          <p>
             {t('defaults.budget')} <Link to="/ui/budget">{t('defaults.budget.to')}</Link>
-          </li>
-        </ul>
+          </p>
+        </div>
       </Section>
     </>
   );
