@@ -101,7 +101,7 @@ func TestRulesForNewRooms(t *testing.T) {
 		for _, name := range []string{"Rules for new rooms", "Backup", "Nodes"} {
 			eve.lacks("link", name)
 		}
-		for path, says := range map[string]string{"defaults": "Owners set these rules", "backup": "Only for who runs this server", "cluster": "Only for who runs this server"} {
+		for path, says := range map[string]string{"defaults": "Owners set these rules", "backup": "Only for those who run this server", "cluster": "Only for those who run this server"} {
 			eve.visit("/ui/settings/" + path)
 			eve.sees(says)
 		}

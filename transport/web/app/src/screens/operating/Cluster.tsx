@@ -92,12 +92,17 @@ function Nodes({ of, onRemoved }: { of: ClusterStatus; onRemoved: () => void }) 
               start={<Icon name="server" />}
               title={node.node_id}
               meta={<Badge kind={node.leaving ? 'warn' : kinds[node.state]}>{t(node.leaving ? 'cluster.is.leaving' : `cluster.is.${node.state}`)}</Badge>}
-              sub={[t('cluster.leads', { n: node.leads, all: of.partitions.length }), node.version && t('cluster.runs', { version: node.version }), node.address].filter(Boolean).join(' · ')}
-              below={[...troubles(node), ...behind(of, node)].map((text) => (
-                <span key={text} class="trouble">
-                  <Icon name="warning" size={16} /> {text}
-                </span>
-              ))}
+              sub={[t('cluster.leads', { n: node.leads, all: of.partitions.length }), node.version && t('cluster.runs', { version: node.version })].filter(Boolean).join(' · ')}
+              below={
+                <>
+                  <bdi>{node.address}</bdi>
+                  {[...troubles(node), ...behind(of, node)].map((text) => (
+                    <span key={text} class="trouble">
+                      <Icon name="warning" size={16} /> {text}
+                    </span>
+                  ))}
+                </>
+              }
               end={spare && !going ? <Button kind="quiet" icon="trash" label={t('cluster.remove', { node: node.node_id })} onClick={() => void remove(node, onRemoved)} /> : undefined}
             />
           ))}
