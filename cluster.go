@@ -39,6 +39,11 @@ type ClusterNode struct {
 	DiskFull bool `json:"disk_full,omitempty"`
 	// ClockOffset is how far its clock is ahead of the other nodes', in milliseconds.
 	ClockOffset int64 `json:"clock_offset_ms,omitempty"`
+	// Version is that of the program it runs; "" where the node doesn't say.
+	Version string `json:"version,omitempty"`
+	// BackupAt is when the newest backup that was made through it was complete; nil where
+	// it knows of none.
+	BackupAt *Time `json:"backup_at,omitempty"`
 	// Voters is in how many partitions it votes, Leads how many it leads.
 	Voters int `json:"voters"`
 	Leads  int `json:"leads"`

@@ -59,6 +59,10 @@ type Options struct {
 	// Keys name the keys that the node signs with and accepts, the first in use; the
 	// others are told.
 	Keys func() []string
+	// Version is that of the program, and BackupAt when the newest backup through the node
+	// was complete, nil where it knows of none. Others are told of both.
+	Version  string
+	BackupAt func() *ubl.Time
 	// Joined puts on record, on partition 0's leader, that a node is in, before it
 	// is handed what is shared, or out, before it is forgotten. What fails is tried
 	// again, and so may be what succeeded: of one server id it records each once.
@@ -99,6 +103,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Keys == nil {
 		o.Keys = func() []string { return nil }
+	}
+	if o.BackupAt == nil {
+		o.BackupAt = func() *ubl.Time { return nil }
 	}
 	if o.probe == nil {
 		o.probe = probe

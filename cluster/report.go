@@ -25,6 +25,8 @@ type report struct {
 	Table                       []byte          // the cluster's table as this node has it; nil without partition 0
 	Clock                       ubl.Time        // what its clock says; 0 from an earlier version
 	ClockOffset                 int64           // how far that is ahead of the others' as it knows, in milliseconds
+	Version                     string          // of the program; "" from an earlier version
+	BackupAt                    *ubl.Time       // when the newest backup through the node was complete; nil for none
 	Failing                     []ubl.TenantID  // tenants with alarms that have failed for good, where the node leads
 }
 
@@ -78,7 +80,8 @@ func (g *group) report() replicaReport {
 
 func (n *Node) report() *report {
 	r := &report{NodeID: n.opts.NodeID, ServerID: n.server, ClusterID: n.clusterID(), Stopping: n.stopping.Load(), Full: n.Full(), Secret: n.SecretIDs(), Keys: n.opts.Keys(),
-		Clock: ubl.TimeOf(n.opts.Now()), ClockOffset: n.ClockOffset().Milliseconds()}
+		Clock: ubl.TimeOf(n.opts.Now()), ClockOffset: n.ClockOffset().Milliseconds(),
+		Version: n.opts.Version, BackupAt: n.opts.BackupAt()}
 	if local := n.local.Load(); local != nil {
 		r.Failing = (*local).Failing()
 	}

@@ -28,7 +28,7 @@ func messages() []any {
 		&termRequest{Partition: -1},
 		&termReply{Term: 7, Silent: 1500, Last: math.MaxInt64},
 		&report{
-			NodeID: "n1", ServerID: "n1@3f2a91c0", ClusterID: "c", Stopping: true, Secret: []string{"a"}, Keys: []string{}, Table: []byte("{}"), Clock: at, ClockOffset: -12,
+			NodeID: "n1", ServerID: "n1@3f2a91c0", ClusterID: "c", Stopping: true, Secret: []string{"a"}, Keys: []string{}, Table: []byte("{}"), Clock: at, ClockOffset: -12, Version: "0.2.0", BackupAt: &at,
 			Failing: []ubl.TenantID{"t:x"},
 			Replicas: []replicaReport{
 				{Partition: 1, Leader: "n2@00000000", Term: 9, Applied: 10, Commit: 11, Config: 3, Voters: []string{"n1@3f2a91c0", "n2@00000000"}, Scrub: &ubl.ClusterScrub{

@@ -85,7 +85,7 @@ func (n *Node) nodes(t *placement.Table, reports []*report) []ubl.ClusterNode {
 		status := ubl.ClusterNode{NodeID: node.ID, ServerID: node.Server, Address: node.Addr, State: state, Leaving: node.Leaving}
 		if at >= 0 {
 			status.SecretIDs, status.KeyIDs, status.DiskFull = reports[at].Secret, reports[at].Keys, reports[at].Full
-			status.ClockOffset = reports[at].ClockOffset
+			status.ClockOffset, status.Version, status.BackupAt = reports[at].ClockOffset, reports[at].Version, reports[at].BackupAt
 		}
 		list = append(list, status)
 	}

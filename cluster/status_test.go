@@ -49,6 +49,22 @@ func TestFiguresOfAHaltedReplica(t *testing.T) {
 	poll.Until(t, "the replica is back", func() bool { return !halted() })
 }
 
+// TestNodesTellOfThemselves: every node's status has the version and the newest backup of each
+// node that says them.
+func TestNodesTellOfThemselves(t *testing.T) {
+	at := ubl.Time(1_767_789_296_789)
+	w := newWorld(t, 1, func(o *Options) {
+		o.Version, o.BackupAt = "0.2.0", func() *ubl.Time { return &at }
+	})
+	s, err := w.nodes[0].Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Nodes[0]; n.Version != "0.2.0" || n.BackupAt == nil || *n.BackupAt != at {
+		t.Errorf("the node is told of as %+v", n)
+	}
+}
+
 // TestSnapshotFigures: a snapshot that a node takes, and one that it takes over from
 // its leader, are told of, with how long they took.
 func TestSnapshotFigures(t *testing.T) {

@@ -168,9 +168,9 @@ func printCluster(w io.Writer, s *ubl.ClusterStatus) error {
 		fmt.Fprintf(w, "cluster %s, seen by %s\n\n", clean(s.ClusterID), clean(s.NodeID))
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tVOTES\tADDRESS\tSERVER\tSECRET\tKEY")
+	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tVOTES\tADDRESS\tSERVER\tSECRET\tKEY\tVERSION")
 	for _, n := range s.Nodes {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", clean(n.NodeID), nodeState(n), n.Leads, n.Voters, orDash(clean(n.Address)), clean(n.ServerID), keysOf(n.SecretIDs), keysOf(n.KeyIDs))
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", clean(n.NodeID), nodeState(n), n.Leads, n.Voters, orDash(clean(n.Address)), clean(n.ServerID), keysOf(n.SecretIDs), keysOf(n.KeyIDs), orDash(clean(n.Version)))
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 func standing() *ubl.ClusterStatus {
 	return &ubl.ClusterStatus{ClusterID: "3f2a91c0", NodeID: "n1",
 		Nodes: []ubl.ClusterNode{
-			{NodeID: "n1", ServerID: "n1@00000001", Address: "10.0.0.1:7000", State: ubl.NodeAlive, Leads: 1, Voters: 2},
+			{NodeID: "n1", ServerID: "n1@00000001", Address: "10.0.0.1:7000", State: ubl.NodeAlive, Version: "0.2.0", Leads: 1, Voters: 2},
 			{NodeID: "n2", ServerID: "n2@00000002", Address: "10.0.0.2:7000", State: ubl.NodeDead, Leaving: true, Voters: 2},
 			{NodeID: "n3", ServerID: "n3@00000003", Address: "10.0.0.3:7000\x1b[31m", State: ubl.NodeSuspect, Voters: 2},
 		},
@@ -35,10 +35,10 @@ func standing() *ubl.ClusterStatus {
 
 const standingText = `cluster 3f2a91c0, seen by n1
 
-NODE  STATE          LEADS  VOTES  ADDRESS             SERVER       SECRET  KEY
-n1    alive          1      2      10.0.0.1:7000       n1@00000001  -       -
-n2    DEAD, leaving  0      2      10.0.0.2:7000       n2@00000002  -       -
-n3    SUSPECT        0      2      10.0.0.3:7000�[31m  n3@00000003  -       -
+NODE  STATE          LEADS  VOTES  ADDRESS             SERVER       SECRET  KEY  VERSION
+n1    alive          1      2      10.0.0.1:7000       n1@00000001  -       -    0.2.0
+n2    DEAD, leaving  0      2      10.0.0.2:7000       n2@00000002  -       -    -
+n3    SUSPECT        0      2      10.0.0.3:7000�[31m  n3@00000003  -       -    -
 
 PARTITION  LEADER    TERM  COMMITTED  COPIES
 0          n1        12    123456     n1, n2 (no word), n3 (120 behind), n4 (learner, 123449 behind)

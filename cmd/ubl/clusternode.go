@@ -108,7 +108,8 @@ func (c *serveCmd) openMember(ctx context.Context, p *program, d *doors, log *sl
 		Join: c.Join, Expect: c.BootstrapExpect, Secret: secret,
 		CAFile: c.ClusterCA, CertFile: c.ClusterCert, KeyFile: c.ClusterKey,
 		Timeout: c.ClusterTimeout, LogBytes: c.ClusterLogBytes, Registry: registry,
-		Keys:   n.keyIDs,
+		Keys:    n.keyIDs,
+		Version: version(), BackupAt: n.backupAt,
 		Shared: func(alone bool) (map[string][]byte, error) { return c.shared(p, log, alone, held) },
 		Keep:   func(shared map[string][]byte) error { return auth.SaveKey(c.keyPath(), shared[sharedKey]) },
 		Joined: func(ctx context.Context, nodeID, serverID string, in bool) error {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"time"
 
+	"ubl"
 	"ubl/durable"
 )
 
@@ -28,6 +30,15 @@ func readLastBackup(dir string) int64 {
 		return 0
 	}
 	return b.Complete
+}
+
+// backupAt is when the newest backup through this node was complete, nil where none is known of.
+func (n *node) backupAt() *ubl.Time {
+	at := n.lastBackup.Load()
+	if at == 0 {
+		return nil
+	}
+	return new(ubl.TimeOf(time.Unix(at, 0)))
 }
 
 // noteBackup says that a backup is complete. Where that can't be written it is known

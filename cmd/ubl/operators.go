@@ -64,7 +64,7 @@ func (a alone) nodeID() string { return "node-" + a.store.Incarnation()[:6] }
 // restart has no leader.
 func (a alone) Status(context.Context) (*ubl.ClusterStatus, error) {
 	id := a.nodeID()
-	n := ubl.ClusterNode{NodeID: id, ServerID: id + "@" + a.store.Incarnation()[:8], State: ubl.NodeAlive}
+	n := ubl.ClusterNode{NodeID: id, ServerID: id + "@" + a.store.Incarnation()[:8], State: ubl.NodeAlive, Version: version(), BackupAt: a.backupAt()}
 	s := &ubl.ClusterStatus{NodeID: id}
 	for i, stats := range a.store.Stats().Partitions {
 		p := ubl.ClusterPartition{Partition: i, Voters: []string{id}, Learners: []string{}, Replicas: []ubl.ClusterReplica{{NodeID: id, Scrub: clusterScrub(stats)}}}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ubl"
 	"ubl/storage"
@@ -93,7 +94,7 @@ type zeros struct{}
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // TestLastBackup: the metric of the last backup is 0 before the first, and survives a
-// restart.
+// restart, and the status has the same time.
 func TestLastBackup(t *testing.T) {
 	p := &program{now: testNow, random: &counter64{}, out: io.Discard, err: io.Discard}
 	dir := t.TempDir()
@@ -101,6 +102,13 @@ func TestLastBackup(t *testing.T) {
 		err := p.withNode(t.Context(), dir, func(n *node) error {
 			if got := n.lastBackup.Load(); got != want {
 				t.Errorf("the last backup was at %d, want %d", got, want)
+			}
+			status, err := alone{n}.Status(t.Context())
+			if err != nil {
+				return err
+			}
+			if at := status.Nodes[0].BackupAt; (at == nil) != (want == 0) || at != nil && *at != ubl.TimeOf(testNow().Truncate(time.Second)) {
+				t.Errorf("the node says that the last backup was at %v, want %d", at, want)
 			}
 			if want != 0 {
 				return nil

@@ -53,6 +53,7 @@ func furnish(t *testing.T, s *server) []screen {
 	c.ask("PATCH", "/api/portal/budget", map[string]int{"tokens_per_day": 200_000, "requests_per_minute": 60}, nil)
 	use(t, agent, "office.document.list", map[string]any{"workspace_id": "w:general"})
 	c.invite("kim@elsewhere.example")
+	furnishWallets(c)
 	direct := furnishPlaces(c, bo, first)
 	return []screen{
 		{"rooms", "/ui/", "Launch plans"},
@@ -93,7 +94,22 @@ func furnish(t *testing.T, s *server) []screen {
 		{"search", "/ui/search?q=moorings", "Who can look after the moorings"},
 		{"search-narrowed", "/ui/search?q=moorings&has=link&after=2026-01-31", "Nothing found"},
 		{"search-begin", "/ui/search", "What are you looking for?"},
+		{"wallets", "/ui/settings/wallets", "Petty cash"},
+		{"wallet", "/ui/settings/wallets/k:petty-cash", "to Travel, sent by"},
+		{"defaults", "/ui/settings/defaults", "Longest message in bytes"},
+		{"backup", "/ui/settings/backup", "Download a backup"},
+		{"nodes", "/ui/settings/cluster", "This server runs alone"},
 	}
+}
+
+// furnishWallets makes two wallets, and sends credits from one to the other.
+func furnishWallets(c *client) {
+	c.t.Helper()
+	for _, name := range []string{"Petty cash", "Travel"} {
+		c.ask("POST", "/api/containers", map[string]string{"kind": "wallet", "name": name}, nil)
+	}
+	c.ask("POST", "/api/containers/k:petty-cash/credits", map[string]int{"amount": 1200}, nil)
+	c.ask("POST", "/api/containers/k:petty-cash/transfer", map[string]any{"to": "k:travel", "amount": 350}, nil)
 }
 
 // furnishPlaces fills the list of rooms in all its parts, the directory and what reaches one, and

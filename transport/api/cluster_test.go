@@ -98,6 +98,22 @@ func TestClusterIsForOperators(t *testing.T) {
 	}
 }
 
+// TestOperatorsAreTold that they are: screens and programs offer what is for them to nobody else.
+func TestOperatorsAreTold(t *testing.T) {
+	for _, c := range []struct {
+		who  ubl.Identity
+		want bool
+	}{{root, true}, {ana, false}} {
+		s := newServer(t)
+		s.caller = &c.who
+		w := s.doAs(c.who, ubl.RoleOwner, "GET", "/api/whoami")
+		newContract(t, s).check(t, s, "GET", "/api/whoami", w)
+		if got := strings.Contains(w.Body.String(), `"operator":true`); w.Code != http.StatusOK || got != c.want {
+			t.Errorf("%s of %s is answered %d %s", c.who.UserID, c.who.TenantID, w.Code, w.Body)
+		}
+	}
+}
+
 // TestRefusalsOfTheCluster keep their codes.
 func TestRefusalsOfTheCluster(t *testing.T) {
 	s := newServer(t)

@@ -28,7 +28,8 @@ type whoamiAnswer struct {
 	TenantID  ubl.TenantID `json:"tenant_id"`
 	Name      string       `json:"name,omitempty"` // the member's
 	Role      ubl.Role     `json:"role"`
-	ExpiresAt *ubl.Time    `json:"expires_at"` // of the credential
+	Operator  bool         `json:"operator,omitempty"` // whether the caller runs the platform
+	ExpiresAt *ubl.Time    `json:"expires_at"`         // of the credential
 	// Mandate bounds an agent, and AgreementID is that record; absent for who has none.
 	Mandate     *ubl.Mandate    `json:"mandate,omitempty"`
 	AgreementID ubl.AgreementID `json:"agreement_id,omitempty"`
@@ -41,7 +42,7 @@ func (a *API) whoami(ctx context.Context, _ *struct{}) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := whoamiAnswer{TenantID: id.TenantID, Name: m.Name, Role: m.Role, Identity: identityView{
+	out := whoamiAnswer{TenantID: id.TenantID, Name: m.Name, Role: m.Role, Operator: c.Runs(m.Role), Identity: identityView{
 		UserID: id.UserID, EmailDomain: id.EmailDomain, IsService: id.IsService, Unproven: id.Unproven, Groups: append([]string{}, id.Groups...)}}
 	if id.Email != "" {
 		out.Identity.Email = &id.Email

@@ -43,14 +43,20 @@ type Caller struct {
 // whom Operates marks while they own their tenant. The caller has been let in before, or
 // is now.
 func (c *Caller) Operator(ctx context.Context, refusal error) error {
-	if c.Identity.TenantID != ubl.CoreTenant && !c.Operates {
+	if !c.Runs(ubl.RoleOwner) {
 		return refusal
 	}
 	role, err := c.Enter(ctx)
-	if err == nil && role != ubl.RoleOwner {
+	if err == nil && !c.Runs(role) {
 		err = refusal
 	}
 	return err
+}
+
+// Runs reports whether the caller, with a role in their tenant, runs the platform, as of
+// [Caller.Operator].
+func (c *Caller) Runs(role ubl.Role) bool {
+	return role == ubl.RoleOwner && (c.Identity.TenantID == ubl.CoreTenant || c.Operates)
 }
 
 // FreshFor is how long a proof of who somebody is lasts for sensitive acts.

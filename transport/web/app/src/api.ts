@@ -32,12 +32,15 @@ export interface Options {
   key?: string;
   // timeout is in milliseconds.
   timeout?: number;
+  // file has the answer be a Blob, however long it takes.
+  file?: boolean;
   // as is whom the request is for, as personID says it: null for whoever the cookie is of.
   // Unless it is given, it is whom the page acts for.
   as?: string | null;
 }
 
 const defaultTimeout = 30_000;
+const longest = 2 ** 31 - 1; // that a timer takes, in ms
 
 // A body of null is none, which the few operations insist on that take none.
 export const get = <T>(url: string, o?: Options) => call<T>('GET', url, null, o);
@@ -136,7 +139,7 @@ async function once<T>(method: string, url: string, body: unknown, o: Options): 
       cache: 'no-store',
     });
     reached(true);
-    const answer = response.status === 204 ? undefined : await response.json().catch(() => undefined);
+    const answer = response.status === 204 ? undefined : o.file && response.ok ? await response.blob() : await response.json().catch(() => undefined);
     if (response.status === 401 && as !== null && !o.quiet) unauthorized.forEach((f) => f());
     if (!response.ok) throw refused(response, answer);
     return answer as T & Answered;
@@ -171,7 +174,7 @@ class Limit {
   private readonly abort = () => this.controller.abort();
 
   constructor(private readonly o: Options) {
-    this.timer = setTimeout(this.abort, o.timeout ?? defaultTimeout);
+    this.timer = setTimeout(this.abort, o.file ? longest : (o.timeout ?? defaultTimeout));
     if (o.signal?.aborted) this.abort();
     o.signal?.addEventListener('abort', this.abort);
   }

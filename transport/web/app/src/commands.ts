@@ -4,9 +4,9 @@
 
 import { signal } from '@preact/signals';
 import { theme } from './device';
+import { isFor, ofSettings } from './menu';
 import { inOrder, isArchived } from './order';
 import { go, place } from './router';
-import { isOwner } from './session';
 import { store } from './store';
 import type { IconName } from './ui/Icon';
 import type { Key } from './words';
@@ -26,6 +26,7 @@ export interface Command {
   // icon is there where the palette offers the command.
   icon?: IconName;
   owner?: boolean; // for owners alone
+  operator?: boolean; // for who runs the platform
   // typing tells that the keys count in a field, too.
   typing?: boolean;
 }
@@ -60,11 +61,12 @@ export const commands: readonly Command[] = [
   { label: 'command.servers', icon: 'server', run: to('/ui/servers') },
   { label: 'menu.tenant', icon: 'lock', owner: true, run: to('/ui/tenant') },
   { label: 'command.settings', icon: 'settings', run: to('/ui/settings') },
+  ...ofSettings.map(({ to: path, ...entry }) => ({ ...entry, run: to(path) })),
   { label: 'command.theme', icon: 'eye', run: switchTheme },
 ];
 
 // offered are those of the palette, for who is signed in.
-export const offered = () => commands.filter(({ icon, owner }) => icon !== undefined && (!owner || isOwner.value));
+export const offered = () => commands.filter((command) => command.icon !== undefined && isFor(command));
 
 // others are keys that fields and lists have, for "?".
 export const others: readonly { title: Key; keys: readonly { label: Key; chords: readonly Chord[] }[] }[] = [

@@ -1,7 +1,7 @@
-// What "More" leads to, in its order: the screens that aren't in the bar.
+// What "More" and the settings lead to, in their order: the screens that aren't in the bar.
 
 import { computed } from '@preact/signals';
-import { isOwner } from './session';
+import { isOperator, isOwner } from './session';
 import type { IconName } from './ui/Icon';
 import type { Key } from './words';
 
@@ -10,6 +10,7 @@ interface Entry {
   label: Key;
   icon: IconName;
   owner?: boolean; // for owners alone
+  operator?: boolean; // for who runs the platform
 }
 
 const all: Entry[] = [
@@ -23,5 +24,16 @@ const all: Entry[] = [
   { to: '/ui/settings', label: 'menu.settings', icon: 'settings' },
 ];
 
-// entries are those for who is signed in.
-export const entries = computed(() => all.filter(({ owner }) => !owner || isOwner.value));
+// ofSettings are what the settings lead to, and the palette.
+export const ofSettings: readonly Entry[] = [
+  { to: '/ui/settings/wallets', label: 'wallets.title', icon: 'wallet' },
+  { to: '/ui/settings/defaults', label: 'defaults.title', icon: 'room', owner: true },
+  { to: '/ui/settings/backup', label: 'backup.title', icon: 'save', operator: true },
+  { to: '/ui/settings/cluster', label: 'cluster.title', icon: 'server', operator: true },
+];
+
+// isFor tells whether something is for who is signed in.
+export const isFor = ({ owner, operator }: Pick<Entry, 'owner' | 'operator'>) => (!owner || isOwner.value) && (!operator || isOperator.value);
+
+// entries are those of "More" for who is signed in.
+export const entries = computed(() => all.filter(isFor));

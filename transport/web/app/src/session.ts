@@ -15,6 +15,8 @@ export const session = signal<Session>('loading');
 // me is who is signed in, null for nobody.
 export const me = computed<Whoami | null>(() => (typeof session.value === 'string' ? null : session.value));
 export const isOwner = computed(() => me.value?.role === 'owner');
+// isOperator tells that they run the platform: they back it up, and see its nodes.
+export const isOperator = computed(() => me.value?.operator === true);
 
 // sure tells that the server itself has said since this page was opened that somebody is signed in.
 export const sure = signal(false);
@@ -111,8 +113,8 @@ export async function ways(): Promise<Ways> {
   }
 }
 
-function enter({ identity, tenant_id, name, role, expires_at }: Whoami): void {
-  const now: Whoami = { identity, tenant_id, name, role, expires_at };
+function enter({ identity, tenant_id, name, role, operator, expires_at }: Whoami): void {
+  const now: Whoami = { identity, tenant_id, name, role, operator, expires_at };
   become(now);
   sure.value = true;
   localStorage.removeItem(endedKey);

@@ -10,6 +10,10 @@ export interface Container {
   alike?: true; // in lists: another one's name looks the same
   // Who owns it once its last owner is gone. Lists don't say.
   heir?: string;
+  // These lists don't say either. Credits in transit have left, and nobody knows yet that they arrived.
+  balance?: number;
+  in_transit?: number;
+  agreement_id?: string;
 }
 
 // Document is one version; content is there where one document was asked for.

@@ -4,6 +4,7 @@
 export * from './agents';
 export * from './agreements';
 export * from './answers';
+export * from './cluster';
 export * from './documents';
 export * from './ledger';
 export * from './notifications';

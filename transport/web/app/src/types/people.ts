@@ -17,6 +17,7 @@ export interface Whoami {
   tenant_id: string;
   name?: string; // of the member
   role: Role;
+  operator?: true; // they run the platform
   expires_at: string | null;
   mandate?: Mandate; // of an agent
   agreement_id?: string; // that mandate's

@@ -1,20 +1,21 @@
 // Who may work in a workspace, and who looks after it.
 
-import { at, get } from '../../api';
+import { at } from '../../api';
 import { go, type ScreenProps } from '../../router';
-import type { Container, Member } from '../../types';
+import type { Container } from '../../types';
 import { Await } from '../../ui/Await';
 import { Facts } from '../../ui/Bits';
 import { Screen, Section } from '../../ui/Screen';
 import { Since, useKept } from '../kept';
 import { Way } from '../agreement/Way';
+import { inside } from '../members/api';
 import { Heir } from '../members/Heir';
 import { Inside, Leave } from '../members/Inside';
 import { myself, type Of } from '../members/of';
 import { openTo } from './api';
 
 export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {
-  const kept = useKept(`workspace ${w}`, (signal) => read(w, signal));
+  const kept = useKept(`workspace ${w}`, (signal) => inside(w, signal));
   return (
     <Screen title="Members" above={`/ui/workspaces/${w}`} sub={kept.data?.container.name}>
       <Await of={kept}>
@@ -39,14 +40,6 @@ export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {
       </Await>
     </Screen>
   );
-}
-
-async function read(w: string, signal: AbortSignal): Promise<{ container: Container; members: Member[] }> {
-  const [{ container }, { members }] = await Promise.all([
-    get<{ container: Container }>(at`/api/containers/${w}`, { signal }),
-    get<{ members: Member[] }>(at`/api/containers/${w}/members`, { signal }),
-  ]);
-  return { container, members };
 }
 
 const ofWorkspace = (w: Container): Of => ({ what: 'workspace', name: w.name, url: at`/api/containers/${w.container_id}` });

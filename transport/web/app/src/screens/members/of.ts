@@ -3,7 +3,7 @@ import type { Member } from '../../types';
 
 // Of is what somebody is a member of, and where the server has it.
 export interface Of {
-  what: 'room' | 'workspace';
+  what: 'room' | 'workspace' | 'wallet';
   name: string;
   url: string;
   // closed is where nothing changes any more.

@@ -100,7 +100,7 @@ const spanOptions = () => [
 ];
 
 // whole says what is wrong with a number, "" when nothing is.
-function whole(text: string, low: number, high: number): string {
+export function whole(text: string, low: number, high: number): string {
   const n = Number(text);
   if (/^\d+$/.test(text.trim()) && n >= low && n <= high) return '';
   return t('policy.whole', { low, high });

@@ -11,6 +11,7 @@ import { nameFor } from '../Person';
 import { t } from '../../words';
 import { About } from './About';
 import { Appearance } from './Appearance';
+import { Further } from './Further';
 import { Leave } from './Leave';
 import { Passkeys } from './Passkeys';
 import { Prove } from './Prove';
@@ -63,6 +64,7 @@ export default function Settings() {
           {t('settings.agents.text')} <Link to="/ui/agents">{t(isOwner.value ? 'settings.agents.all' : 'settings.agents.own')}</Link>
         </p>
       </Section>
+      <Further />
       <Leave />
       <About />
     </Screen>
