@@ -365,7 +365,7 @@ const (
 	DidPollCreate       Did = "messenger.poll.create"
 	DidPollVote         Did = "messenger.poll.vote"
 	DidPollEnd          Did = "messenger.poll.end"
-	DidFormSend         Did = "messenger.form.send"
+	DidFormCreate       Did = "messenger.form.create"
 	DidFormAnswer       Did = "messenger.form.answer"
 
 	DidAgreementPropose  Did = "agreement.propose"
@@ -451,7 +451,7 @@ var dids = []Did{
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke, DidMandateSet, DidAgentConnect, DidAgentRedeem, DidAgentRefresh,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidRoomDescribe, DidSend, DidEdit, DidReact, DidRedact, DidPin, DidDirectOpen,
-	DidPollCreate, DidPollVote, DidPollEnd, DidFormSend, DidFormAnswer,
+	DidPollCreate, DidPollVote, DidPollEnd, DidFormCreate, DidFormAnswer,
 	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,

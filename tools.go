@@ -84,7 +84,7 @@ var partOf = map[Did]Did{
 	"messenger.typing":    DidSend,
 	DidEdit:               DidSend,
 	DidPollCreate:         DidSend,
-	DidFormSend:           DidSend,
+	DidFormCreate:         DidSend,
 	"messenger.form.get":  "messenger.history",
 	"messenger.poll.get":  "messenger.history",
 	"office.file.read":    DidFileGet,

@@ -97,7 +97,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPollVote:   about,
 		ubl.DidPollEnd:    about,
 		ubl.DidFormAnswer: about,
-		ubl.DidFormSend: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentForm), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
+		ubl.DidFormCreate: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentForm), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
 			op("room.append", room, ubl.Int("room_seq", 1)), ubl.Fields{ubl.Str("msg_id", "m:1")}},
 		ubl.DidPollCreate: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentPoll), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
 			op("room.append", room, ubl.Int("room_seq", 1)), ubl.Fields{ubl.Str("msg_id", "m:1")}},

@@ -234,7 +234,7 @@ func postDid(c *posted) ubl.Did {
 		return ubl.DidPollCreate
 	}
 	if c.isForm() {
-		return ubl.DidFormSend
+		return ubl.DidFormCreate
 	}
 	return cmp.Or(entryRules[c.Type].did, ubl.DidSend)
 }

@@ -39,7 +39,7 @@ func following(search ubl.MessageSearcher) *actors.Follow {
 		Name: "messages", Local: "tail|messages", Every: indexEvery, Cursors: messageCursors{search},
 		Rest: func(g ubl.Group) time.Duration { return search.RestOfMessages(g) },
 		Dids: []ubl.Did{
-			ubl.DidSend, ubl.DidPollCreate, ubl.DidFormSend, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidRoomTrim,
+			ubl.DidSend, ubl.DidPollCreate, ubl.DidFormCreate, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidRoomTrim,
 			ubl.DidRoomLeave, ubl.DidRoomRemove, // the last one to go seals what was said
 			ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidAgreementHeir, // a room without people isn't indexed again
 		},

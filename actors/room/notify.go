@@ -26,7 +26,7 @@ const (
 func Notifying(read ubl.Reader) actors.Family {
 	follow := &actors.Follow{
 		Name: "notifications", Local: "tail|notifications", Every: notifyEvery,
-		Dids: []ubl.Did{ubl.DidSend, ubl.DidPollCreate, ubl.DidFormSend}, Subject: roomOf,
+		Dids: []ubl.Did{ubl.DidSend, ubl.DidPollCreate, ubl.DidFormCreate}, Subject: roomOf,
 		Wanted: reading.AnybodyListens,
 	}
 	return actors.Deliverer(read, follow, func(env actors.Env) func(context.Context, string, []actors.Entry) error {

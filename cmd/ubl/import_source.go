@@ -291,7 +291,7 @@ func (s *source) readHead() error {
 			}
 		}
 		switch a.Did {
-		case ubl.DidSend, ubl.DidPollCreate, ubl.DidFormSend, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
+		case ubl.DidSend, ubl.DidPollCreate, ubl.DidFormCreate, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
 			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Room, strconv.FormatInt(this.RoomSeq, 10), this.Message, this.BodyHash, this.ImportedHash, string(a.Did), this.Target, this.Thread, this.FilesHash)
 		case ubl.DidDocumentCreate, ubl.DidDocumentUpdate:
 			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Workspace, this.Document, this.ContentHash, this.TitleHash, this.ImportedHash)
@@ -367,7 +367,7 @@ func actOf(e *ubl.Entry) ubl.Did {
 		return ubl.DidPollCreate
 	}
 	if e.Body.Form() != nil {
-		return ubl.DidFormSend
+		return ubl.DidFormCreate
 	}
 	return didOf[e.Type]
 }

@@ -32,8 +32,8 @@ messenger.edit             imported_hash     opened
 messenger.form.answer      attachments_hash  absent
 messenger.form.answer      body_hash         opened
 messenger.form.answer      imported_hash     absent
-messenger.form.send        body_hash         opened
-messenger.form.send        imported_hash     opened
+messenger.form.create      body_hash         opened
+messenger.form.create      imported_hash     opened
 messenger.pin              attachments_hash  absent
 messenger.pin              body_hash         opened
 messenger.pin              imported_hash     opened

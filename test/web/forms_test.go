@@ -42,7 +42,7 @@ func TestForms(t *testing.T) {
 		return nil
 	}
 
-	asked := use("messenger.form.send", map[string]any{"text": "May I deploy?", "fields": []any{
+	asked := use("messenger.form.create", map[string]any{"text": "May I deploy?", "fields": []any{
 		map[string]any{"name": "deploy", "label": "Deploy", "type": "button", "options": []string{"Approve", "Reject"}, "required": true},
 	}}).Entry.EntryID
 	ana.sees("May I deploy?", "0 answers")
@@ -60,7 +60,7 @@ func TestForms(t *testing.T) {
 	})
 	bob.examine("form-buttons-phone")
 
-	trip := use("messenger.form.send", map[string]any{"text": "Who comes along?", "private": true, "fields": []any{
+	trip := use("messenger.form.create", map[string]any{"text": "Who comes along?", "private": true, "fields": []any{
 		map[string]any{"name": "name", "label": "Full name", "type": "line", "required": true},
 		map[string]any{"name": "guests", "label": "Guests", "type": "number", "min": 1, "max": 9},
 		map[string]any{"name": "day", "label": "Day", "type": "date", "from": "2026-01-01"},

@@ -17,17 +17,17 @@ type FormPath struct {
 // formField is a [ubl.FormField] as a request has it.
 type formField struct {
 	From     string        `json:"from,omitempty" doc:"Of date: the first." example:"2026-01-31"`
-	Label    string        `json:"label" minLength:"1" maxLength:"300" example:"Deploy?"`
-	Max      *float64      `json:"max,omitempty" minimum:"-1000000000" maximum:"1000000000" doc:"Of a number, characters, or options chosen."`
-	Min      *float64      `json:"min,omitempty" minimum:"-1000000000" maximum:"1000000000"`
+	Label    string        `json:"label" minLength:"1" maxLength:"300" doc:"What is shown." example:"Deploy?"`
+	Max      *float64      `json:"max,omitempty" minimum:"-1000000000" maximum:"1000000000" doc:"Of a number, of characters, or of options chosen." example:"9"`
+	Min      *float64      `json:"min,omitempty" minimum:"-1000000000" maximum:"1000000000" doc:"As max." example:"1"`
 	Name     string        `json:"name" pattern:"^[a-z][a-z0-9_]{0,39}$" doc:"Names its value in answers." example:"deploy"`
 	Options  []string      `json:"options,omitempty" maxItems:"20" nullable:"false" doc:"Of button, one and several." example:"[\"Approve\",\"Reject\"]"`
-	Required bool          `json:"required,omitempty"`
-	Type     ubl.FieldType `json:"type" enum:"button,line,text,number,date,yes_no,one,several" example:"button"`
+	Required bool          `json:"required,omitempty" doc:"It can't be left empty."`
+	Type     ubl.FieldType `json:"type" enum:"button,line,text,number,date,yes_no,one,several" doc:"What is filled in, and how." example:"button"`
 	Until    string        `json:"until,omitempty" doc:"Of date: the last." example:"2026-12-31"`
 }
 
-type sendFormInput struct {
+type createFormInput struct {
 	RoomPath
 	Body struct {
 		Keyed
@@ -36,12 +36,12 @@ type sendFormInput struct {
 		Answerers []ubl.UserID  `json:"answerers,omitempty" maxItems:"50" nullable:"false" doc:"Who may answer, if not everybody."`
 		EndsAt    ubl.Time      `json:"ends_at,omitempty" doc:"Until when; a year ahead at most." example:"2026-01-31T12:00:00.000Z"`
 		Once      bool          `json:"once,omitempty" doc:"Answers can't be changed."`
-		Private   bool          `json:"private,omitempty" doc:"Only you and who answers see an answer."`
+		Private   bool          `json:"private,omitempty" doc:"Only you and who answers read an answer."`
 		Thread    ubl.MessageID `json:"thread,omitempty" pattern:"^m:[A-Za-z0-9._-]{1,256}$" doc:"The message that began the thread to ask in." example:"m:0199a1b2"`
 	}
 }
 
-func (a *API) sendForm(ctx context.Context, in *sendFormInput) (any, error) {
+func (a *API) createForm(ctx context.Context, in *createFormInput) (any, error) {
 	b := in.Body
 	form := ubl.FormBody{Answerers: b.Answerers, EndsAt: b.EndsAt, Once: b.Once, Private: b.Private, Text: b.Text}
 	for _, f := range b.Fields {
@@ -56,7 +56,7 @@ type answerInput struct {
 	FormPath
 	Body struct {
 		Keyed
-		Values map[string]any `json:"values" doc:"By the names of fields: a text, a number, true or false, or of several a list of options." example:"{\"deploy\":\"Approve\"}"`
+		Values map[string]any `json:"values" doc:"By the names of fields: a text, a number, true or false, or of several its options." example:"{\"deploy\":\"Approve\"}"`
 	}
 }
 
@@ -93,8 +93,8 @@ func (a *API) getForm(ctx context.Context, in *formInput) (any, error) {
 
 func (a *API) formRoutes() {
 	notIn := []ubl.Code{ubl.CodeNotAMember}
-	handle(a, operation{method: "POST", path: "/rooms/{roomId}/forms", id: "send-form", asks: nothing, counts: ubl.Sends, tool: "messenger.form.send", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
-		summary: "Send a message with buttons or fields", more: "Who may send messages there. A form can't be edited; redacting it takes its answers away.", also: notIn}, a.sendForm)
+	handle(a, operation{method: "POST", path: "/rooms/{roomId}/forms", id: "create-form", asks: nothing, counts: ubl.Sends, tool: "messenger.form.create", tag: "messages", answers: "ubl.api.entry.v1", creates: true,
+		summary: "Send a message with buttons or fields", more: "Who may send messages there. A form can't be edited; redacting it takes its answers away.", also: notIn}, a.createForm)
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/forms/{formId}", id: "get-form", tool: "messenger.form.get", tag: "messages", answers: "ubl.api.form.v1",
 		summary: "A form with its answers", more: "Of a private form its author reads all answers, and others their own.", also: notIn}, a.getForm)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/forms/{formId}/answers", id: "answer-form", asks: nothing, counts: ubl.Sends, tool: "messenger.form.answer", tag: "messages", answers: "ubl.api.entry.v1", creates: true,

@@ -25,7 +25,7 @@ var locations = map[string]string{
 	"create-poll":          "/rooms/{roomId}/polls/{entry.entry_id}",
 	"vote":                 "/rooms/{roomId}/entries/{entry.entry_id}",
 	"end-poll":             "/rooms/{roomId}/entries/{entry.entry_id}",
-	"send-form":            "/rooms/{roomId}/forms/{entry.entry_id}",
+	"create-form":          "/rooms/{roomId}/forms/{entry.entry_id}",
 	"answer-form":          "/rooms/{roomId}/entries/{entry.entry_id}",
 	"create-invitation":    "/invitations/{invitation.id}",
 	"claim-domain":         "/domains/{domain.domain}",

@@ -17,7 +17,7 @@ var offScreen = map[string][]string{
 	"the path is put together from a room's or a container's": {
 		"room.member.update", "room.remove", "container.member.update", "container.remove", "container.leave",
 	},
-	"for agents and other programs":      {"office.llm.complete", "office.tool.call", "container.create", "container.transfer", "credits.issue"},
+	"for agents and other programs":      {"messenger.form.create", "office.llm.complete", "office.tool.call", "container.create", "container.transfer", "credits.issue"},
 	"for operators, at the command line": {"platform.node.remove", "deadletter.redrive", "deadletter.discard"},
 	"the app has no screen for it so far": {"tenant.update", "kind.set", "kind.remove", "office.file.put", "office.file.remove", "office.upload.begin",
 		"webhook.create", "webhook.update", "webhook.remove", "webhook.rotate", "webhook.test", "webhook.redeliver"},

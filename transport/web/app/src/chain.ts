@@ -283,7 +283,7 @@ function isAbout(action: Json, m: Message): boolean {
 function isSaying(did: unknown, content: unknown, m: Message): boolean {
   const sent = did === 'messenger.send' && content === undefined;
   const asked = did === 'messenger.poll.create' && content === 'application/vnd.ubl.poll+json';
-  const filled = did === 'messenger.form.send' && content === 'application/vnd.ubl.form+json';
+  const filled = did === 'messenger.form.create' && content === 'application/vnd.ubl.form+json';
   return isTaken(m) ? sent || asked || filled : m.poll ? asked : m.form ? filled : sent;
 }
 
