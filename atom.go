@@ -365,6 +365,8 @@ const (
 	DidPollCreate       Did = "messenger.poll.create"
 	DidPollVote         Did = "messenger.poll.vote"
 	DidPollEnd          Did = "messenger.poll.end"
+	DidFormCreate       Did = "messenger.form.create"
+	DidFormAnswer       Did = "messenger.form.answer"
 
 	DidAgreementPropose  Did = "agreement.propose"
 	DidAgreementAccept   Did = "agreement.accept"
@@ -449,7 +451,7 @@ var dids = []Did{
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke, DidMandateSet, DidAgentConnect, DidAgentRedeem, DidAgentRefresh,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidRoomDescribe, DidSend, DidEdit, DidReact, DidRedact, DidPin, DidDirectOpen,
-	DidPollCreate, DidPollVote, DidPollEnd,
+	DidPollCreate, DidPollVote, DidPollEnd, DidFormCreate, DidFormAnswer,
 	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"mime"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -31,13 +33,14 @@ const (
 	EntryCall       EntryType = "call"       // a call began or ended; nothing writes it yet
 	EntryVote       EntryType = "vote"       // what somebody chooses in a poll; their newest counts
 	EntryPollEnd    EntryType = "poll_end"   // ends a poll
+	EntryAnswer     EntryType = "answer"     // answers a form; what it says is beside the form
 )
 
 // EntryTypes lists them all.
 func EntryTypes() []EntryType {
 	return []EntryType{
 		EntryMessage, EntryEdit, EntryReaction, EntryRedaction, EntryPin, EntryMembership, EntryProposal, EntryRoom, EntryCall,
-		EntryVote, EntryPollEnd,
+		EntryVote, EntryPollEnd, EntryAnswer,
 	}
 }
 
@@ -180,7 +183,7 @@ func ProposalContent(b ProposalBody) TypedBody {
 func OwnContent(kind string) bool {
 	return slices.Contains([]string{
 		ContentText, ContentSystem, ContentReaction, ContentRedaction, ContentPin, ContentMembership, ContentProposal, ContentRoom, ContentCall,
-		ContentPoll, ContentVote, ContentPollEnd,
+		ContentPoll, ContentVote, ContentPollEnd, ContentForm, ContentAnswer,
 	}, kind)
 }
 
@@ -266,6 +269,8 @@ type Entry struct {
 	// Edited is what a message says now, where that isn't its body: the receipt and the salt prove
 	// the body.
 	Edited *Edited `json:"edited,omitempty"`
+	// Form is what has become of a form.
+	Form *FormState `json:"form,omitempty"`
 	// Forwarded says whose words of another room a message repeats, nil for its author's own.
 	Forwarded *Forwarded `json:"forwarded,omitempty"`
 	// ImportedFrom says where an owner has imported the entry from, nil where it was made here.
@@ -285,13 +290,14 @@ type Entry struct {
 	RoomID  RoomID     `json:"room_id"`
 	RoomSeq int64      `json:"room_seq"`
 	// Salt is what the body's commitment in the ledger was made with: none for a body that is
-	// older than commitments, for one that was redacted, and for a vote in an anonymous poll.
+	// older than commitments, for one that was redacted, for a vote in an anonymous poll, and for
+	// an answer, whose own is in its [FormAnswer].
 	Salt   Salt `json:"salt,omitzero"`
 	SentAt Time `json:"sent_at"`
 	// Source is the message that a forwarded one repeats. Only who reads the entry alone is told,
 	// and may read that message too.
 	Source *MessageRef `json:"source,omitempty"`
-	// Target is what an edit, reaction, redaction, pin, vote or end of a poll is about, and for what
+	// Target is what an edit, reaction, redaction, pin, vote, end of a poll or answer is about, and for what
 	// became of a proposal the entry that told of it first.
 	Target   *MessageID `json:"target,omitempty"`
 	TenantID TenantID   `json:"tenant_id"`
@@ -341,6 +347,7 @@ const MaxReactors = 50
 // the message, but read with it.
 type Became struct {
 	Edited    *Edited
+	Form      *FormState
 	Pinned    bool
 	Poll      *PollState
 	Reactions []Reactions
@@ -355,7 +362,7 @@ type Replies struct {
 
 // With is the entry with what became of it.
 func (e Entry) With(b Became) *Entry {
-	e.Edited, e.Pinned, e.Poll, e.Reactions, e.Replies = b.Edited, b.Pinned, b.Poll, b.Reactions, b.Replies
+	e.Edited, e.Form, e.Pinned, e.Poll, e.Reactions, e.Replies = b.Edited, b.Form, b.Pinned, b.Poll, b.Reactions, b.Replies
 	return &e
 }
 
@@ -616,4 +623,361 @@ type PollEnded struct {
 	At      Time   `json:"at"`
 	By      UserID `json:"by"`
 	RoomSeq int64  `json:"room_seq"` // of the entry that ended it
+}
+
+// A form is a message whose body is a text with fields. Those whom it asks answer with values, by
+// an entry about it. What an answer says is kept beside the form, for whoever may see it, and in no
+// entry: so a newer answer takes the place of an older one, and a redaction of the form takes all.
+
+// Content types of forms.
+const (
+	ContentForm   = "application/vnd.ubl.form+json"   // {"fields":[…],"text":…}, of a message
+	ContentAnswer = "application/vnd.ubl.answer+json" // {"values":{…}}, and {} as an entry is served
+)
+
+// Bounds of forms.
+const (
+	MaxFormFields  = 10
+	MaxFormOptions = 20
+	MaxFormText    = 2000 // characters of what a form says
+	MaxFieldLabel  = 300  // characters of a label, of an option, and of a line that somebody writes
+	MaxFieldText   = 4000 // characters of several lines that somebody writes
+	MaxAnswerers   = 50   // people whom a form names
+	MaxFormDays    = MaxPollDays
+	// MaxAnswers is how many people may answer one form. A redaction takes all answers in one commit.
+	MaxAnswers = 1000
+)
+
+// FieldType is what a field of a form asks for, and how it is shown.
+type FieldType string
+
+// Types of fields.
+const (
+	FieldButton  FieldType = "button"  // one of the options, each a button
+	FieldLine    FieldType = "line"    // a line of text
+	FieldText    FieldType = "text"    // several lines
+	FieldNumber  FieldType = "number"  // a number
+	FieldDate    FieldType = "date"    // a day, as 2026-01-31
+	FieldYesNo   FieldType = "yes_no"  // true or false
+	FieldOne     FieldType = "one"     // one of the options, chosen from a list
+	FieldSeveral FieldType = "several" // a list of options, each once
+)
+
+type (
+	// FormBody is the body of a form ([ContentForm]).
+	FormBody struct {
+		// Answerers are who may answer; nil for every member.
+		Answerers []UserID `json:"answerers,omitempty"`
+		// EndsAt is when answers come too late; 0 for never.
+		EndsAt Time        `json:"ends_at,omitzero"`
+		Fields []FormField `json:"fields"`
+		// Once has the first answer of everybody stand; otherwise the newest does.
+		Once bool `json:"once,omitempty"`
+		// Private shows an answer to who asks and who answers alone.
+		Private bool   `json:"private,omitempty"`
+		Text    string `json:"text"`
+	}
+	// FormField is one thing that a form asks for.
+	FormField struct {
+		// From and Until are the first and the last date, "" for any.
+		From  string `json:"from,omitempty"`
+		Label string `json:"label"`
+		// Max and Min bound a number, the characters of a text, or how many options are chosen.
+		Max *float64 `json:"max,omitempty"`
+		Min *float64 `json:"min,omitempty"`
+		// Name is what the value is called in an answer.
+		Name     string    `json:"name"`
+		Options  []string  `json:"options,omitempty"`
+		Required bool      `json:"required,omitempty"`
+		Type     FieldType `json:"type"`
+		Until    string    `json:"until,omitempty"`
+	}
+	// AnswerBody is the body of an answer ([ContentAnswer]), by the names of fields.
+	AnswerBody struct {
+		Values map[string]json.RawMessage `json:"values"`
+	}
+	// FormState is what has become of a form. It is absent until somebody answers.
+	FormState struct {
+		// Answered is how many have answered, and By who they are, the first [MaxReactors].
+		Answered int64    `json:"answered"`
+		By       []UserID `json:"by"`
+		// Mine is the reader's answer, nil for none.
+		Mine *FormAnswer `json:"mine,omitempty"`
+	}
+	// FormAnswer is somebody's newest answer. Values with Salt are what the act of its entry
+	// commits to, as {"values":…}.
+	FormAnswer struct {
+		AuthorID UserID          `json:"author_id"`
+		EntryID  MessageID       `json:"entry_id"`
+		Receipt  Receipt         `json:"receipt"`
+		RoomSeq  int64           `json:"room_seq"`
+		Salt     Salt            `json:"salt"`
+		SentAt   Time            `json:"sent_at"`
+		Values   json.RawMessage `json:"values"`
+	}
+	// ReadAnswers reads a page of a form's answers, those whose entries have a room_seq > After,
+	// oldest first: of a private form all for its author, and their own for anybody else. Members.
+	// Answers *AnswerPage.
+	ReadAnswers struct {
+		Who   Identity
+		Form  MessageID
+		After int64
+		Limit int
+	}
+	// AnswerPage is a part of a form's answers, and the form as entry.v2. NextCursor is the After of
+	// the next page, nil at the end.
+	AnswerPage struct {
+		Form       json.RawMessage
+		Answers    []FormAnswer
+		NextCursor *int64
+	}
+)
+
+// Cost is 0: it reads.
+func (ReadAnswers) Cost() int { return 0 }
+
+// FormContent is the body of a form.
+func FormContent(b FormBody) TypedBody { return TypedBody{Type: ContentForm, JSON: canonical(b)} }
+
+// AnswerContent is the body of an answer with values as JSON.
+func AnswerContent(values json.RawMessage) TypedBody {
+	return TypedBody{Type: ContentAnswer, JSON: append(append([]byte(`{"values":`), values...), '}')}
+}
+
+// KeptAnswerContent is the body of an answer as its entry is served.
+func KeptAnswerContent() TypedBody { return TypedBody{Type: ContentAnswer, JSON: []byte("{}")} }
+
+// Form is the body of a message that is a form; nil for any other.
+func (c *TypedBody) Form() *FormBody {
+	var b FormBody
+	if c == nil || c.Type != ContentForm || json.Unmarshal(c.JSON, &b) != nil {
+		return nil
+	}
+	return &b
+}
+
+// Words are what the form says with its labels and options, a line each: what a search finds.
+func (b *FormBody) Words() string {
+	lines := []string{b.Text}
+	for i := range b.Fields {
+		lines = append(append(lines, b.Fields[i].Label), b.Fields[i].Options...)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Mentions are whom a form asks by name.
+func (b *FormBody) Mentions() []Mention {
+	list := make([]Mention, len(b.Answerers))
+	for i, user := range b.Answerers {
+		list[i] = Mention(user)
+	}
+	return list
+}
+
+// Check refuses a form that nobody could answer.
+func (b *FormBody) Check() error {
+	switch {
+	case !isText(b.Text, MaxFormText):
+		return Errorf(CodeValidation, "text is not 1 to %d characters that can be seen", MaxFormText)
+	case len(b.Fields) == 0 || len(b.Fields) > MaxFormFields:
+		return Errorf(CodeValidation, "fields are not 1 to %d", MaxFormFields)
+	case len(b.Answerers) > MaxAnswerers:
+		return Errorf(CodeValidation, "answerers are more than %d", MaxAnswerers)
+	}
+	for i, user := range b.Answerers {
+		if !user.Valid() || slices.Contains(b.Answerers[:i], user) {
+			return Errorf(CodeValidation, "answerers are not ids of people, each once")
+		}
+	}
+	for i := range b.Fields {
+		if err := b.Fields[i].check(); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(b.Fields[:i], func(f FormField) bool { return f.Name == b.Fields[i].Name }) {
+			return Errorf(CodeValidation, "two fields are called %s", b.Fields[i].Name)
+		}
+	}
+	return nil
+}
+
+// isText reports whether a text can be seen and has at most so many characters.
+func isText(text string, most int) bool {
+	return utf8.RuneCountInString(text) <= most && CheckText(text, MaxMessageBytes) == nil
+}
+
+func isLine(text string) bool {
+	return isText(text, MaxFieldLabel) && !strings.ContainsAny(text, "\r\n")
+}
+
+const maxFieldName = 40
+
+func isFieldName(name string) bool {
+	return name != "" && len(name) <= maxFieldName && name[0] >= 'a' && name[0] <= 'z' && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+}
+
+// chooses reports whether the field has options.
+func (f *FormField) chooses() bool {
+	return f.Type == FieldButton || f.Type == FieldOne || f.Type == FieldSeveral
+}
+
+// counts reports whether the field's bounds count something.
+func (f *FormField) counts() bool {
+	return f.Type == FieldLine || f.Type == FieldText || f.Type == FieldSeveral
+}
+
+// check refuses a field that can't be filled in.
+func (f *FormField) check() error {
+	if !isFieldName(f.Name) {
+		return Errorf(CodeValidation, "a field's name is not 1 to %d of a-z, 0-9 and _, with a letter first", maxFieldName)
+	}
+	bad := func(format string, args ...any) error {
+		return Errorf(CodeValidation, "field "+f.Name+": "+format, args...)
+	}
+	known := []FieldType{FieldButton, FieldLine, FieldText, FieldNumber, FieldDate, FieldYesNo, FieldOne, FieldSeveral}
+	switch bounded := f.Min != nil || f.Max != nil; {
+	case !slices.Contains(known, f.Type):
+		return bad("type is none of button, line, text, number, date, yes_no, one and several")
+	case !isLine(f.Label):
+		return bad("label is not a line of 1 to %d characters that can be seen", MaxFieldLabel)
+	case f.chooses() != (len(f.Options) > 0) || len(f.Options) > MaxFormOptions:
+		return bad("options are 1 to %d for button, one and several, and none for any other type", MaxFormOptions)
+	case bounded && f.Type != FieldNumber && !f.counts():
+		return bad("min and max are for line, text, number and several")
+	case f.counts() && (!isCount(f.Min) || !isCount(f.Max)):
+		return bad("min and max are not whole numbers from 0 to %d", MaxFieldText)
+	case f.Min != nil && f.Max != nil && *f.Min > *f.Max:
+		return bad("min is above max")
+	case f.Type == FieldSeveral && f.Min != nil && int(*f.Min) > len(f.Options):
+		return bad("min is more than there are options")
+	case (f.From != "" || f.Until != "") && f.Type != FieldDate:
+		return bad("from and until are for date")
+	case f.From != "" && !isDate(f.From) || f.Until != "" && !isDate(f.Until):
+		return bad("from and until are not dates like 2026-01-31")
+	case f.From != "" && f.Until != "" && f.From > f.Until:
+		return bad("from is behind until")
+	}
+	for i, o := range f.Options {
+		if !isLine(o) {
+			return bad("an option is not a line of 1 to %d characters that can be seen", MaxFieldLabel)
+		}
+		if slices.Contains(f.Options[:i], o) {
+			return bad("two options are the same")
+		}
+	}
+	return nil
+}
+
+func isCount(n *float64) bool {
+	return n == nil || *n >= 0 && *n <= MaxFieldText && *n == float64(int(*n))
+}
+
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+// CheckAnswer refuses an answer that the form doesn't take, and says which field asks for what.
+func (b *FormBody) CheckAnswer(a AnswerBody) error {
+	for i := range b.Fields {
+		f := &b.Fields[i]
+		value, given := a.Values[f.Name]
+		if !given && f.Required {
+			return Errorf(CodeValidation, "values.%s is missing: it has to be %s", f.Name, f.wants())
+		}
+		if given && !f.takes(value) {
+			return Errorf(CodeValidation, "values.%s is not %s", f.Name, f.wants())
+		}
+	}
+	for name := range a.Values {
+		if !slices.ContainsFunc(b.Fields, func(f FormField) bool { return f.Name == name }) {
+			var names []string
+			for i := range b.Fields {
+				names = append(names, b.Fields[i].Name)
+			}
+			return Errorf(CodeValidation, "values have a name that is no field of the form: its fields are %s", strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// takes reports whether a value is one that the field asks for.
+func (f *FormField) takes(value json.RawMessage) bool {
+	switch f.Type {
+	case FieldYesNo:
+		return string(value) == "true" || string(value) == "false"
+	case FieldNumber:
+		var n *float64
+		return json.Unmarshal(value, &n) == nil && n != nil && f.holds(*n)
+	case FieldSeveral:
+		var list []string
+		if json.Unmarshal(value, &list) != nil || list == nil || !f.holds(float64(len(list))) {
+			return false
+		}
+		for i, o := range list {
+			if !slices.Contains(f.Options, o) || slices.Contains(list[:i], o) {
+				return false
+			}
+		}
+		return true
+	}
+	var text *string
+	if json.Unmarshal(value, &text) != nil || text == nil {
+		return false
+	}
+	switch f.Type {
+	case FieldLine:
+		return isLine(*text) && f.holds(float64(utf8.RuneCountInString(*text)))
+	case FieldText:
+		return isText(*text, MaxFieldText) && f.holds(float64(utf8.RuneCountInString(*text)))
+	case FieldDate:
+		return isDate(*text) && (f.From == "" || *text >= f.From) && (f.Until == "" || *text <= f.Until)
+	}
+	return slices.Contains(f.Options, *text)
+}
+
+func (f *FormField) holds(n float64) bool {
+	return (f.Min == nil || n >= *f.Min) && (f.Max == nil || n <= *f.Max)
+}
+
+// wants says in words what the field asks for.
+func (f *FormField) wants() string {
+	switch f.Type {
+	case FieldYesNo:
+		return "true or false"
+	case FieldNumber:
+		return "a number" + f.span("")
+	case FieldDate:
+		said := "a date like 2026-01-31"
+		if f.From != "" {
+			said += " from " + f.From + " on"
+		}
+		if f.Until != "" {
+			said += " until " + f.Until
+		}
+		return said
+	case FieldLine:
+		return fmt.Sprintf("a line of text, up to %d characters", MaxFieldLabel) + f.span(" characters")
+	case FieldText:
+		return fmt.Sprintf("a text of up to %d characters", MaxFieldText) + f.span(" characters")
+	}
+	options, _ := json.Marshal(f.Options) // texts, which were checked
+	if f.Type == FieldSeveral {
+		return "a list of different ones of " + string(options) + f.span(" of them")
+	}
+	return "one of " + string(options)
+}
+
+// span says the bounds of what is counted.
+func (f *FormField) span(what string) string {
+	switch {
+	case f.Min != nil && f.Max != nil:
+		return fmt.Sprintf(", from %v to %v%s", *f.Min, *f.Max, what)
+	case f.Min != nil:
+		return fmt.Sprintf(", at least %v%s", *f.Min, what)
+	case f.Max != nil:
+		return fmt.Sprintf(", at most %v%s", *f.Max, what)
+	}
+	return ""
 }

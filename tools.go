@@ -84,6 +84,8 @@ var partOf = map[Did]Did{
 	"messenger.typing":    DidSend,
 	DidEdit:               DidSend,
 	DidPollCreate:         DidSend,
+	DidFormCreate:         DidSend,
+	"messenger.form.get":  "messenger.history",
 	"messenger.poll.get":  "messenger.history",
 	"office.file.read":    DidFileGet,
 	"office.upload.begin": DidFilePut,

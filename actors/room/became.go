@@ -113,6 +113,9 @@ func (r *Room) became(snap ubl.Snapshot, who ubl.UserID, first, last int64) (map
 	if err == nil {
 		err = r.polled(snap, who, first, last, at)
 	}
+	if err == nil {
+		err = r.formed(snap, who, first, last, at)
+	}
 	for _, b := range all {
 		for i := range b.Reactions {
 			r := &b.Reactions[i]

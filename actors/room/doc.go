@@ -12,6 +12,8 @@
 //	v room 0 a n    entry n is an edit of, a reaction to or a pin of entry a (became.go)
 //	T room 0 a n    entry n is an answer in the thread that entry a began
 //	V room 0 n user what user chose in the poll that entry n is; without a user, how it ended (poll.go)
+//	O room 0 n user which answer of user's to the form that entry n is stands (form.go)
+//	P room 0 n a    what entry a answers to that form, with the salt of its commitment
 //	A room 0 n      the files that message n carries (files.go)
 //	A room          how many bytes those of all messages are
 //	B blob 0 room 0 n
@@ -65,6 +67,15 @@
 // Of an anonymous poll nobody is told who chose what: entries of its votes have no choices and no
 // salt, and counts are told at the end, which takes the votes away. The ledger tells who voted
 // and when, and has a commitment that nobody can open any more.
+//
+// # Forms
+//
+// A form is a message of such a type, too, with fields that have rules (ubl.FormBody). An answer is an
+// entry about it, which the decision holds against those rules. The entry says who answers and when:
+// what is in P alone, for all members, or for the form's author and who has answered where the form is
+// private. An answer takes the place of the older one of the same person, whose content goes; where
+// the form takes one of each, it is refused. From its end on a form takes none, without an act: the
+// end is in its body. Its redaction takes all answers.
 //
 // # Files
 //
@@ -157,7 +168,7 @@ func runs() []ubl.Numbers {
 	}
 }
 
-// counted is what of a room's records counts as stored: its messages, their files, and events.
+// counted is what of a room's records counts as stored: its messages, their files, answers to forms, and events.
 func counted() []ubl.Content {
-	return []ubl.Content{{Space: 'm'}, {Space: 'g'}, {Space: 'A', Counts: isFilesKey, Weighs: weighFiles}}
+	return []ubl.Content{{Space: 'm'}, {Space: 'g'}, {Space: 'A', Counts: isFilesKey, Weighs: weighFiles}, {Space: 'P'}}
 }

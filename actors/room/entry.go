@@ -33,6 +33,8 @@ type target struct {
 	files *filesRecord
 	// poll is what is stored of a poll, when something is done about it.
 	poll *ballots
+	// form is the same of a form.
+	form *answered
 }
 
 // post has an entry decided. What is about another entry waits until all before it is
@@ -98,6 +100,11 @@ func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*t
 		}
 		if body := found.pollOf(); body != nil && by != ubl.EntryReaction && by != ubl.EntryPin {
 			if found.poll, err = r.ballotsOf(snap, seq, body); err != nil {
+				return err
+			}
+		}
+		if body := found.formOf(); body != nil && by != ubl.EntryReaction && by != ubl.EntryPin {
+			if found.form, err = r.answeredOf(snap, seq, body); err != nil {
 				return err
 			}
 		}
@@ -168,6 +175,7 @@ var entryRules = map[ubl.EntryType]entryRule{
 	ubl.EntryPin:     {did: ubl.DidPin, about: []ubl.EntryType{ubl.EntryMessage}, body: pin},
 	ubl.EntryVote:    {did: ubl.DidPollVote, about: []ubl.EntryType{ubl.EntryMessage}, body: vote},
 	ubl.EntryPollEnd: {did: ubl.DidPollEnd, about: []ubl.EntryType{ubl.EntryMessage}, mine: true, keepers: true, body: ending},
+	ubl.EntryAnswer:  {did: ubl.DidFormAnswer, about: []ubl.EntryType{ubl.EntryMessage}, body: answer},
 }
 
 // said is what a message or its edit says. Text has the rules of any message; what only
@@ -225,6 +233,9 @@ func postDid(c *posted) ubl.Did {
 	if c.isPoll() {
 		return ubl.DidPollCreate
 	}
+	if c.isForm() {
+		return ubl.DidFormCreate
+	}
 	return cmp.Or(entryRules[c.Type].did, ubl.DidSend)
 }
 
@@ -237,7 +248,7 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	}
 	rule, ok := entryRules[c.Type]
 	if !ok {
-		return nil, ubl.Errorf(ubl.CodeValidation, "the type is none of message, edit, reaction, redaction, pin, vote and poll_end")
+		return nil, ubl.Errorf(ubl.CodeValidation, "the type is none of message, edit, reaction, redaction, pin, vote, poll_end and answer")
 	}
 	beside := len(c.Attachments)
 	if c.Keeps != nil {
@@ -258,6 +269,9 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	}
 	if err == nil {
 		err = s.mayPoll(c, body, at)
+	}
+	if err == nil {
+		err = s.mayForm(c, body, at)
 	}
 	if err == nil && c.Type == ubl.EntryMessage {
 		err = s.Policy.MayPost(s.Agreement.Members[c.Who.UserID].Role, c.Thread != "")
@@ -376,11 +390,12 @@ func (s *State) entering(c *posted, body ubl.TypedBody, at actors.Moment) (*plan
 		e.marks = s.unsaid(p, c.target)
 	}
 	s.polling(p, c, e)
+	s.forming(p, c, e)
 	if c.Type != ubl.EntryMessage {
 		p.Records = append(p.Records, s.counting())
 	}
 	e.post.thread = c.Thread
-	e.marks = append(e.marks, s.news(p, e.post, nil, c.people)...)
+	e.marks = append(e.marks, s.news(p, e.post, c.asks(), c.people)...)
 	p.Item = e
 	return s.oldestOf(p, at), nil
 }

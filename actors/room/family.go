@@ -14,7 +14,7 @@ type plan = actors.Plan[event]
 // kind is the family: all but what it reads.
 func kind() *actors.Kind[State, event] {
 	return &actors.Kind[State, event]{
-		Spaces: "ADEgjmQRTuvVwz",
+		Spaces: "ADEgjmOPQRTuvVwz",
 		Name:   "room", Version: eventVersion, Place: events, Items: messages,
 		Unknown: func() error { return ubl.Errorf(ubl.CodeNotFound, "there is no such room") },
 		Apply:   (*State).apply, Take: (*State).take, Tell: tell, Told: told, Snapshot: snapshots(), Beside: loadRecent, Adopt: (*State).adopt,

@@ -39,7 +39,7 @@ func following(search ubl.MessageSearcher) *actors.Follow {
 		Name: "messages", Local: "tail|messages", Every: indexEvery, Cursors: messageCursors{search},
 		Rest: func(g ubl.Group) time.Duration { return search.RestOfMessages(g) },
 		Dids: []ubl.Did{
-			ubl.DidSend, ubl.DidPollCreate, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidRoomTrim,
+			ubl.DidSend, ubl.DidPollCreate, ubl.DidFormCreate, ubl.DidEdit, ubl.DidReact, ubl.DidRedact, ubl.DidRoomTrim,
 			ubl.DidRoomLeave, ubl.DidRoomRemove, // the last one to go seals what was said
 			ubl.DidRoomJoin, ubl.DidRoomInvite, ubl.DidAgreementHeir, // a room without people isn't indexed again
 		},
@@ -271,6 +271,9 @@ func (r *Room) reads(snap ubl.Snapshot, head ubl.Head, seq int64) (*current, err
 	m.text, _ = e.Body.Text()
 	if poll := e.Body.Poll(); poll != nil {
 		m.text = poll.Text()
+	}
+	if form := e.Body.Form(); form != nil {
+		m.text = form.Words()
 	}
 	var bad error
 	err = snap.Descend(aboutKey(r.id, seq, 0), aboutKey(r.id, seq, -1), func(k, about []byte) bool {

@@ -26,7 +26,7 @@ const (
 func Notifying(read ubl.Reader) actors.Family {
 	follow := &actors.Follow{
 		Name: "notifications", Local: "tail|notifications", Every: notifyEvery,
-		Dids: []ubl.Did{ubl.DidSend, ubl.DidPollCreate}, Subject: roomOf,
+		Dids: []ubl.Did{ubl.DidSend, ubl.DidPollCreate, ubl.DidFormCreate}, Subject: roomOf,
 		Wanted: reading.AnybodyListens,
 	}
 	return actors.Deliverer(read, follow, func(env actors.Env) func(context.Context, string, []actors.Entry) error {
@@ -130,6 +130,9 @@ func (n notifier) messages(snap ubl.Snapshot, room ubl.RoomID, list []actors.Ent
 		}
 		if poll := entry.Body.Poll(); poll != nil {
 			m.Text = poll.Question
+		}
+		if form := entry.Body.Form(); form != nil {
+			m.Text, m.mentions = form.Text, form.Mentions()
 		}
 		if entry.Thread != nil {
 			if m.thread, err = participants(snap, room, *entry.Thread); err != nil {

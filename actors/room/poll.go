@@ -201,11 +201,18 @@ func (b *ballots) by() [][]ubl.UserID {
 
 // Bodies of entries about polls.
 
-// opened is what a message or a poll says.
+// opened is what a message, a poll or a form says.
 func opened(c ubl.TypedBody, files, max int) (ubl.TypedBody, error) {
-	if c.Type != ubl.ContentPoll {
-		return said(c, files, max)
+	switch c.Type {
+	case ubl.ContentForm:
+		return openedForm(c, files, max)
+	case ubl.ContentPoll:
+		return openedPoll(c, files, max)
 	}
+	return said(c, files, max)
+}
+
+func openedPoll(c ubl.TypedBody, files, max int) (ubl.TypedBody, error) {
 	var b ubl.PollBody
 	if err := c.Read(ubl.ContentPoll, &b); err != nil {
 		return c, err

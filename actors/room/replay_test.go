@@ -140,6 +140,15 @@ func (w *world) post(rt *rapid.T) {
 	case ubl.EntryPin:
 		c.Body = ubl.PinContent(rapid.Bool().Draw(rt, "pinned"))
 	}
+	switch c.Type {
+	case ubl.EntryMessage:
+		if rapid.Bool().Draw(rt, "form") {
+			w.form(rt)
+			return
+		}
+	case ubl.EntryAnswer:
+		c.Body = ubl.AnswerContent(json.RawMessage(rapid.SampledFrom([]string{`{"go":"Yes"}`, `{"go":"No"}`, `{}`}).Draw(rt, "values")))
+	}
 	if len(w.said) > 0 {
 		c.Target = rapid.SampledFrom(w.said).Draw(rt, "target")
 	}
@@ -147,6 +156,19 @@ func (w *world) post(rt *rapid.T) {
 		c.Keeps = w.keeps(rt, c.Target)
 	}
 	w.ask(c)
+}
+
+// form sends one, which others are answers to.
+func (w *world) form(rt *rapid.T) {
+	b := ubl.FormBody{
+		Once: rapid.Bool().Draw(rt, "once"), Private: rapid.Bool().Draw(rt, "private"), Text: "Shall we?",
+		Fields: []ubl.FormField{{Name: "go", Label: "Go", Type: ubl.FieldButton, Options: []string{"Yes", "No"}, Required: true}},
+	}
+	answer, err := w.h.Ask(context.Background(), w.name, ubl.PostEntry{Request: w.request(rt), Type: ubl.EntryMessage, Body: ubl.FormContent(b)})
+	var e ubl.Entry
+	if err == nil && json.Unmarshal(answer.(*ubl.Posted).Entry, &e) == nil {
+		w.said = append(w.said, e.ID)
+	}
 }
 
 // files are few contents, so that messages share them.

@@ -26,11 +26,11 @@ func Family(read ubl.Reader) actors.Family {
 			ubl.SendMessage{}, ubl.PostEntry{}, ubl.Announce{}, ubl.ReadHistory{}, ubl.RoomHead{}, ubl.GetRoom{}, ubl.GetContainer{}, ubl.GetAgreement{}, ubl.EndAgreement{},
 			ubl.ReadThread{}, ubl.ListPins{}, ubl.MarkRead{}, ubl.ListReaders{}, ubl.PrepareAttachment{}, ubl.ListRoomFiles{}, ubl.GetRoomFile{}, ubl.CopyMessage{},
 			ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{},
-			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{}, ubl.DescribeRoom{}, ubl.GetRoomCard{}, ubl.SetTyping{},
+			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{}, ubl.DescribeRoom{}, ubl.GetRoomCard{}, ubl.SetTyping{}, ubl.ReadAnswers{},
 		},
 		Answers: []any{
 			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
-			(*ubl.ThreadPage)(nil), (*ubl.PinPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil), (*ubl.RoomCard)(nil), (*ubl.Typing)(nil), (*ubl.MessageCopy)(nil),
+			(*ubl.ThreadPage)(nil), (*ubl.PinPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil), (*ubl.RoomCard)(nil), (*ubl.Typing)(nil), (*ubl.MessageCopy)(nil), (*ubl.AnswerPage)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -132,6 +132,8 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.thread(t, c)
 	case ubl.ListPins:
 		r.pins(t, c)
+	case ubl.ReadAnswers:
+		r.answers(t, c)
 	case ubl.MarkRead:
 		r.markRead(t, c)
 	case ubl.SetTyping:

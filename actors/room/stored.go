@@ -133,6 +133,8 @@ type brief struct {
 	Files json.RawMessage `json:"attachments"`
 	// Forwarded is there for a message that repeats another one.
 	Forwarded json.RawMessage `json:"forwarded"`
+	// Imported is there for an entry that was made elsewhere first.
+	Imported json.RawMessage `json:"imported_from"`
 }
 
 func (b brief) id() ubl.MessageID  { return cmp.Or(b.Entry, b.Msg) }
@@ -160,11 +162,13 @@ func (b brief) indexes(room ubl.RoomID, redacted bool) (keys [][]byte) {
 	if target, ok := b.Target.Seq(); ok && isAbout(b.kind()) {
 		keys = append(keys, aboutKey(room, target, b.Seq))
 	}
-	switch target, _ := b.Target.Seq(); b.kind() { // the poll itself is older, and gone
+	switch target, _ := b.Target.Seq(); b.kind() { // the poll or form itself is older, and gone
 	case ubl.EntryVote:
 		keys = append(keys, voteKey(room, target, b.author()))
 	case ubl.EntryPollEnd:
 		keys = append(keys, voteKey(room, target, ""))
+	case ubl.EntryAnswer:
+		keys = append(keys, answererKey(room, target, b.author()))
 	}
 	return keys
 }

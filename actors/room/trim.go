@@ -127,6 +127,8 @@ type page struct {
 	next  ubl.Time // when the message behind them was sent, 0 where there is none
 	// indexes are the keys by which they are found otherwise.
 	indexes [][]byte
+	// answers are what is kept of answers to forms.
+	answers []actors.Record
 	// files are those that they carry, by number.
 	files map[int64]*filesRecord
 }
@@ -154,6 +156,14 @@ func (r *Room) tooOld(t *actors.Turn, cutoff ubl.Time) (p page, err error) {
 				if p.files[n], bad = readFiles(snap, r.id, n); bad != nil {
 					return false
 				}
+			}
+			if form, ok := b.Target.Seq(); ok && b.kind() == ubl.EntryAnswer {
+				var kept []byte
+				key := answerKey(r.id, form, n)
+				if kept, bad = snap.Get(key); bad != nil {
+					return false
+				}
+				p.answers = append(p.answers, actors.Record{Key: key, Frees: len(kept)})
 			}
 			p.frees = append(p.frees, len(v))
 			p.indexes = append(p.indexes, b.indexes(r.id, stored(v).redacted())...)
@@ -193,6 +203,7 @@ func (s *State) trimming(old page, now ubl.Time) *plan {
 	for i, n := range old.frees {
 		p.Records = append(p.Records, actors.Record{Key: messageKey(id, was+int64(i)), Frees: n})
 	}
+	p.Records = append(p.Records, old.answers...)
 	for _, key := range old.indexes {
 		p.Records = append(p.Records, actors.Record{Key: key})
 	}

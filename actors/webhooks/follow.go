@@ -22,6 +22,7 @@ const followEvery = 300 * time.Millisecond
 var kinds = map[ubl.Did]ubl.EntryType{
 	ubl.DidSend: ubl.EntryMessage, ubl.DidEdit: ubl.EntryEdit, ubl.DidReact: ubl.EntryReaction, ubl.DidRedact: ubl.EntryRedaction, ubl.DidPin: ubl.EntryPin,
 	ubl.DidPollCreate: ubl.EntryMessage, ubl.DidPollVote: ubl.EntryVote, ubl.DidPollEnd: ubl.EntryPollEnd,
+	ubl.DidFormCreate: ubl.EntryMessage, ubl.DidFormAnswer: ubl.EntryAnswer,
 }
 
 // contents are the entries of those that come of other acts.

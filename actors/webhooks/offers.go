@@ -12,14 +12,14 @@ type (
 	createInput struct {
 		Name   string          `json:"name" minLength:"1" maxLength:"100" doc:"What you call it." example:"Build server"`
 		URL    string          `json:"url" minLength:"1" maxLength:"2048" example:"https://hooks.example/ubl" doc:"Where events are posted: https, or http in a private network that the operator allows."`
-		Events []ubl.EntryType `json:"events,omitempty" maxItems:"10" doc:"Types of entries: message (polls too), edit, reaction, redaction, pin, membership, proposal, room, vote, poll_end. Empty is message."`
+		Events []ubl.EntryType `json:"events,omitempty" maxItems:"11" doc:"Types of entries: message (polls and forms too), edit, reaction, redaction, pin, membership, proposal, room, vote, poll_end, answer. Empty is message."`
 		Rooms  []ubl.RoomID    `json:"rooms" minItems:"1" maxItems:"50" doc:"Rooms that it tells of: you own them, or the organisation and are in them."`
 	}
 	updateInput struct {
 		WebhookID string           `json:"webhook_id" pattern:"^wh:[0-9a-f]{20}$" doc:"The webhook, by its id." example:"wh:00112233445566778899"`
 		Name      *string          `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"What you call it." example:"Build server"`
 		URL       *string          `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted." example:"https://hooks.example/ubl"`
-		Events    *[]ubl.EntryType `json:"events,omitempty" maxItems:"10" doc:"The whole new list."`
+		Events    *[]ubl.EntryType `json:"events,omitempty" maxItems:"11" doc:"The whole new list."`
 		Rooms     *[]ubl.RoomID    `json:"rooms,omitempty" minItems:"1" maxItems:"50" doc:"The whole new list."`
 		Paused    *bool            `json:"paused,omitempty" doc:"true: it tells nothing. false: it tells again, after it was paused."`
 	}

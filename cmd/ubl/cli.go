@@ -30,6 +30,7 @@ type cli struct {
 	Tail     tailCmd     `cmd:"" group:"Rooms and messages" help:"Follow a room."`
 	Webhook  webhookCmd  `cmd:"" group:"Rooms and messages" help:"Have other servers told of messages, signed, and see how that fares."`
 	Poll     pollCmd     `cmd:"" group:"Rooms and messages" help:"Ask rooms to vote, vote, and end polls."`
+	Form     formCmd     `cmd:"" group:"Rooms and messages" help:"Ask with buttons and fields, and answer."`
 	Schedule scheduleCmd `cmd:"" group:"Rooms and messages" help:"Send messages later, once or again and again."`
 	Notify   notifyCmd   `cmd:"" group:"Rooms and messages" help:"Choose what reaches you, and when."`
 	Looked   showCmd     `cmd:"" group:"Rooms and messages" name:"show" help:"Show a room, a container or an Agreement, as it is or was."`
@@ -132,6 +133,9 @@ var examples = map[string][]string{
 	"poll show":          {`ubl poll show general m:0199a1b2`},
 	"poll vote":          {`ubl poll vote general m:0199a1b2 2`, `ubl poll vote general m:0199a1b2`},
 	"poll end":           {`ubl poll end general m:0199a1b2`},
+	"form send":          {`ubl form send general "May I deploy?" --button Approve --button Reject`, `ubl form send general "Who comes along?" --fields trip.json`},
+	"form show":          {`ubl form show general m:0199a1b2`},
+	"form answer":        {`ubl form answer general m:0199a1b2 choice=Approve`},
 	"schedule send":      {`ubl schedule send general "stand-up" --at 2026-02-02T09:00 --zone Europe/Berlin --every "FREQ=WEEKLY;BYDAY=MO"`, `ubl schedule send general "back at my desk" --in 2h`},
 	"schedule change":    {`ubl schedule change q:00112233445566778899 --text "stand-up, in the kitchen"`},
 	"webhook list":       {"ubl webhook", "ubl webhook --json"},

@@ -52,9 +52,14 @@ func saysOf(ctx context.Context, from *people, e *ubl.Entry) string {
 	if poll := e.Body.Poll(); poll != nil {
 		return pollText(poll, e.Poll)
 	}
+	if form := e.Body.Form(); form != nil {
+		return formText(form, e.Form)
+	}
 	switch e.Type {
 	case ubl.EntryVote:
 		return "* votes in " + about
+	case ubl.EntryAnswer:
+		return "* answers the form " + about
 	case ubl.EntryPollEnd:
 		return "* ends the poll " + about
 	case ubl.EntryReaction:

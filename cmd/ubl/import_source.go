@@ -291,7 +291,7 @@ func (s *source) readHead() error {
 			}
 		}
 		switch a.Did {
-		case ubl.DidSend, ubl.DidPollCreate, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
+		case ubl.DidSend, ubl.DidPollCreate, ubl.DidFormCreate, ubl.DidEdit, ubl.DidReact, ubl.DidPin:
 			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Room, strconv.FormatInt(this.RoomSeq, 10), this.Message, this.BodyHash, this.ImportedHash, string(a.Did), this.Target, this.Thread, this.FilesHash)
 		case ubl.DidDocumentCreate, ubl.DidDocumentUpdate:
 			s.facts[l.Seq] = factOf(a.CID, string(a.Who.UserID), a.When.String(), this.Workspace, this.Document, this.ContentHash, this.TitleHash, this.ImportedHash)
@@ -365,6 +365,9 @@ var didOf = map[ubl.EntryType]ubl.Did{
 func actOf(e *ubl.Entry) ubl.Did {
 	if e.Body.Poll() != nil {
 		return ubl.DidPollCreate
+	}
+	if e.Body.Form() != nil {
+		return ubl.DidFormCreate
 	}
 	return didOf[e.Type]
 }

@@ -71,6 +71,16 @@ func TestMakersLeaveATrace(t *testing.T) {
 			"ends_at":   {value: "2026-02-01T12:00:00.000Z", act: "body_hash", told: is(hashed), answer: "entry.body.json.ends_at"},
 			"thread":    {untold: "a thread is of a message, which TestThreads has"},
 		}},
+		"messenger.form.create": {base: map[string]any{"room_id": "r:general", "text": "May I?", "fields": []any{map[string]any{"name": "ok", "label": "OK", "type": "yes_no"}}}, takes: map[string]trace{
+			"room_id":   {value: "r:general", act: "room_id", answer: "entry.room_id"},
+			"text":      {value: "May we?", act: "body_hash", told: is(hashed), answer: "entry.body.json.text"},
+			"fields":    {value: []any{map[string]any{"name": "day", "label": "Day", "type": "date"}}, act: "body_hash", told: is(hashed), answer: "entry.body.json.fields"},
+			"answerers": {value: []any{string(ana.UserID)}, act: "body_hash", told: is(hashed), answer: "entry.body.json.answerers"},
+			"ends_at":   {value: "2026-02-01T12:00:00.000Z", act: "body_hash", told: is(hashed), answer: "entry.body.json.ends_at"},
+			"once":      {value: true, act: "body_hash", told: is(hashed), answer: "entry.body.json.once"},
+			"private":   {value: true, act: "body_hash", told: is(hashed), answer: "entry.body.json.private"},
+			"thread":    {untold: "a thread is of a message, which TestThreads has"},
+		}},
 		"webhook.create": {base: map[string]any{"name": "Build", "url": "https://hooks.example/1", "rooms": []any{"r:general"}}, takes: map[string]trace{
 			"name":   {value: "Audit", act: "content_hash", told: is(hashed), answer: "name"},
 			"url":    {value: "https://hooks.example/2", act: "content_hash", told: is(hashed), answer: "url"},

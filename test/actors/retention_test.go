@@ -279,11 +279,19 @@ func newDying(at int64, durable bool) *dying {
 // takes has the node go at what is due after a while, and another come.
 func (d *dying) takes(t *testing.T, h *harness.House, after time.Duration) {
 	t.Helper()
+	d.dies(t, h, func() {
+		h.Clock.Add(after)
+		for p := range h.Engine.Partitions() {
+			h.Led(p)
+		}
+	})
+}
+
+// dies has the node go at what is done, and another come.
+func (d *dying) dies(t *testing.T, h *harness.House, do func()) {
+	t.Helper()
 	d.strikes.Store(true)
-	h.Clock.Add(after)
-	for p := range h.Engine.Partitions() {
-		h.Led(p)
-	}
+	do()
 	select {
 	case <-d.gone:
 	case <-time.After(time.Minute):

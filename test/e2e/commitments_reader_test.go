@@ -64,6 +64,8 @@ func (r *reader) reads(answer string) {
 	switch {
 	case o["salt"] == nil:
 		return
+	case o["values"] != nil: // an answer to a form
+		r.opensJSON(salt, object{"values": o["values"]})
 	case o["entry_id"] != nil:
 		r.entry(salt, o)
 	case o["file_id"] != nil:

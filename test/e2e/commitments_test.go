@@ -20,7 +20,7 @@ import (
 //
 // These aren't: a token that is made as one has no client; a call that ended in an error is shut, since an error has no salt with it (one
 // whose tool says that it failed, a conflict, is an answer); a redaction is never imported, since
-// what is imported has its content; a poll is imported with what came of it, and no votes; and messages and edits alone have files.
+// what is imported has its content; a poll is imported with what came of it, and no votes, a form without answers; and messages and edits alone have files.
 const commitments = `
 agreement.propose          body_hash         opened
 container.receive          content_hash      opened
@@ -29,6 +29,11 @@ container.transfer         content_hash      opened
 messenger.edit             attachments_hash  opened
 messenger.edit             body_hash         opened
 messenger.edit             imported_hash     opened
+messenger.form.answer      attachments_hash  absent
+messenger.form.answer      body_hash         opened
+messenger.form.answer      imported_hash     absent
+messenger.form.create      body_hash         opened
+messenger.form.create      imported_hash     opened
 messenger.pin              attachments_hash  absent
 messenger.pin              body_hash         opened
 messenger.pin              imported_hash     opened
@@ -190,10 +195,14 @@ func (w *committing) inRooms() {
 		w.ask("POST", entries+"/"+msg+"/reactions", `{"reaction":"👍"`+more+`}`)
 		w.ask("POST", entries+"/"+msg+"/pin", `{"pinned":true`+more+`}`)
 		w.ask("POST", entries, `{"body":{"content_type":"application/vnd.ubl.poll+json","json":{"question":"Where?","options":["Here","There"]}}`+more+`}`)
+		w.ask("POST", entries, `{"body":{"content_type":"application/vnd.ubl.form+json","json":{"text":"May I?","fields":[{"name":"ok","label":"OK","type":"yes_no"}]}}`+more+`}`)
 	}
 	poll := room + "/polls/" + w.id(w.ask("POST", room+"/polls", `{"question":"When?","options":["Now","Later"]}`), "entry_id")
 	w.ask("POST", poll+"/votes", `{"choices":[2]}`)
 	w.ask("POST", poll+"/end", "")
+	form := room + "/forms/" + w.id(w.ask("POST", room+"/forms", `{"text":"May I?","private":true,"fields":[{"name":"ok","label":"OK","type":"yes_no"}]}`), "entry_id")
+	w.ask("POST", form+"/answers", `{"values":{"ok":true}}`)
+	w.ask("GET", form, "")
 	w.ask("POST", room+"/members", fmt.Sprintf(`{"user_id":%q}`, w.id(w.ask("POST", "/api/service-tokens", `{"name":"bot"}`), "user_id")))
 	w.ask("PUT", "/api/agreements/a:room:"+strings.TrimPrefix(room, "/api/rooms/")+"/proposal",
 		`{"terms":{"form":"terms.v1","accept":"proposer","permits":[{"did":"*","to":["owners"]}]}}`)

@@ -27,6 +27,13 @@ for (const { act, member, commitment, record } of openings) {
   });
 }
 
+test('what an answer to a form says is opened with its salt', () => {
+  const record = { author_id: 'u:ana', entry_id: 'm:1', salt: '0123456789abcdef0123456789abcdef', values: { ok: true } };
+  const commitment = 'b:c053bcc7d7cdcd3bc67e4c4b178429a3ad62bb4816d0e9ca313d05aae3f30255';
+  assert.ok(opensRecord('body_hash', 'messenger.form.answer', commitment, record));
+  assert.ok(!opensRecord('body_hash', 'messenger.form.answer', commitment, { ...record, values: { ok: false } }));
+});
+
 test('each row is among them', () => {
   const opened = new Set(openings.map(({ member, act }) => rowOf(member, act)));
   assert.deepEqual(HASHES.filter((row) => !opened.has(row)), []);

@@ -149,8 +149,9 @@ export const HASHES = [
   { member: 'link_hash', content: (r) => r.link.split('/').at(-1), salt: null, prefix: '' },
 ];
 
-// bodyOf is what an entry or a message.v1 says.
-function bodyOf({ kind, body }) {
+// bodyOf is what an entry or a message.v1 says, or an answer to a form.
+function bodyOf({ kind, body, values }) {
+  if (values !== undefined) return canonical({ values });
   if (kind !== 'entry.v2') return canonical(pick(body, ['mentions', 'text']));
   return body.json === undefined ? Buffer.from(body.bytes, 'base64') : canonical(body.json);
 }

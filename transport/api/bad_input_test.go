@@ -49,6 +49,8 @@ var bodies = map[string]string{
 	"POST /api/rooms/{roomId}/polls":                       `{"question":"Where?","options":["Here","There"]}`,
 	"POST /api/rooms/{roomId}/polls/{pollId}/votes":        `{"choices":[1]}`,
 	"POST /api/rooms/{roomId}/polls/{pollId}/end":          ``,
+	"POST /api/rooms/{roomId}/forms":                       `{"text":"May I?","fields":[{"name":"ok","label":"OK","type":"button","options":["Yes","No"]}]}`,
+	"POST /api/rooms/{roomId}/forms/{formId}/answers":      `{"values":{"ok":"Yes"}}`,
 
 	"POST /api/workspaces":                                       `{"name":"Plans"}`,
 	"POST /api/workspaces/{workspaceId}/complete":                `{"prompt":"Say hello"}`,
@@ -97,7 +99,7 @@ var bodies = map[string]string{
 // places fills a path's parameters with good values.
 var places = strings.NewReplacer("{roomId}", "r:general", "{entryId}", string(saidID), "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
 	"{seq}", "1", "{clientId}", "c1", "{invitationId}", "i:1", "{domain}", "corp.example", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
-	"{pollId}", string(pollID), "{fileId}", "f:1", "{number}", "0", "{uploadId}", string(uploadID),
+	"{pollId}", string(pollID), "{formId}", string(formID), "{fileId}", "f:1", "{number}", "0", "{uploadId}", string(uploadID),
 	"{containerId}", "k:cash", "{kind}", "case", "{serverId}", "weather", "{tool}", "weather.forecast",
 	"{deviceId}", device.DeviceID, "{reminderId}", reminder.ReminderID, "{scheduledId}", weekly.ScheduledID, "{webhookId}", hook.WebhookID, "{deliveryId}", delivery.DeliveryID)
 

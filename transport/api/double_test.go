@@ -124,6 +124,9 @@ const saidID = ubl.MessageID("m:00000000-002a-8000-8000-000000000000")
 // bobsID is that of the entry at 7, which bob has written.
 const bobsID = ubl.MessageID("m:00000000-0007-8000-8000-000000000000")
 
+// formID is that of the entry at 51, which is a form.
+const formID = ubl.MessageID("m:00000000-0033-8000-8000-000000000000")
+
 // pollID is that of the entry at 50, which is a poll.
 const pollID = ubl.MessageID("m:00000000-0032-8000-8000-000000000000")
 
@@ -256,6 +259,9 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		if c.Target != "" {
 			e.Target = &c.Target
 		}
+		if c.Type == ubl.EntryAnswer { // the room keeps what it says
+			*e.Body, e.Salt = ubl.KeptAnswerContent(), ubl.Salt{}
+		}
 		if c.Type == ubl.EntryPollEnd { // the room counts
 			*e.Body = ubl.PollEndContent(&ubl.PollResult{Counts: []int64{1, 0}, Voters: 1})
 		}
@@ -274,6 +280,15 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such message in that room")
 		}
 		return &ubl.MessageCopy{Forwarded: ubl.Forwarded{At: now, AuthorID: "u:bob"}, Text: "hello"}, nil
+	case ubl.ReadAnswers:
+		if c.Form != formID {
+			return nil, ubl.Errorf(ubl.CodeNotFound, "there is no such form in this room")
+		}
+		e := ubl.Entry{AuthorID: "u:ana", ID: formID, Kind: ubl.EntryKind, Receipt: receipt, RoomID: "r:general", RoomSeq: 51, Salt: ubl.Salt{1}, SentAt: now, TenantID: "t:acme.com", Type: ubl.EntryMessage}
+		body := ubl.FormContent(ubl.FormBody{Text: "May I?", Fields: []ubl.FormField{{Name: "ok", Label: "OK", Type: ubl.FieldButton, Options: []string{"Yes", "No"}}}})
+		mine := ubl.FormAnswer{AuthorID: "u:ana", EntryID: saidID, Receipt: receipt, RoomSeq: 52, Salt: ubl.Salt{2}, SentAt: now, Values: json.RawMessage(`{"ok":"Yes"}`)}
+		e.Body, e.Form = &body, &ubl.FormState{Answered: 1, By: []ubl.UserID{"u:ana"}, Mine: &mine}
+		return &ubl.AnswerPage{Form: e.Encode(), Answers: []ubl.FormAnswer{mine}}, nil
 	case ubl.ReadThread:
 		next := int64(43)
 		return &ubl.ThreadPage{Root: s.entries(ubl.ReadHistory{}).Entries[0], Entries: s.entries(ubl.ReadHistory{}).Entries[1:], Replies: 7, NextCursor: &next}, nil

@@ -25,6 +25,8 @@ var locations = map[string]string{
 	"create-poll":          "/rooms/{roomId}/polls/{entry.entry_id}",
 	"vote":                 "/rooms/{roomId}/entries/{entry.entry_id}",
 	"end-poll":             "/rooms/{roomId}/entries/{entry.entry_id}",
+	"create-form":          "/rooms/{roomId}/forms/{entry.entry_id}",
+	"answer-form":          "/rooms/{roomId}/entries/{entry.entry_id}",
 	"create-invitation":    "/invitations/{invitation.id}",
 	"claim-domain":         "/domains/{domain.domain}",
 	"create-service-token": "/service-tokens/{service_token.client_id}",

@@ -27,7 +27,7 @@ var listed = map[string]string{
 	"list-kinds": "kinds", "list-containers": "containers", "list-workspaces": "workspaces", "list-documents": "documents",
 	"list-versions": "versions", "search-documents": "documents", "list-files": "files", "list-servers": "servers", "list-tools": "tools", "read-portal-log": "calls",
 	"read-history": "messages", "read-entries": "entries", "read-atoms": "atoms", "read-thread": "entries", "list-pins": "entries", "list-room-files": "files", "list-readers": "readers", "search-messages": "hits",
-	"person-scheduled-list": "scheduled", "webhook-list": "webhooks", "webhook-deliveries": "deliveries",
+	"person-scheduled-list": "scheduled", "webhook-list": "webhooks", "webhook-deliveries": "deliveries", "get-form": "answers",
 }
 
 // unpaged are lists that don't come page by page, and why.

@@ -173,6 +173,7 @@ func (a *API) entryRoutes() {
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/pins", id: "list-pins", tool: "messenger.pins", tag: "messages", answers: "ubl.api.pins.v1",
 		summary: "The messages that are pinned in a room", more: "The newest message first. A page may be short, or empty, before next_cursor is null.", also: notIn}, a.listPins)
 	a.pollRoutes()
+	a.formRoutes()
 	handle(a, operation{method: "GET", path: "/rooms/{roomId}/entries/{entryId}/thread", id: "read-thread", tool: "messenger.thread", tag: "messages", answers: "ubl.api.thread.v1",
 		summary: "Read the thread that a message began", more: "Answers are oldest first; next_cursor is the cursor of the next page, null at the end.", also: notIn}, a.readThread)
 	handle(a, operation{method: "POST", path: "/rooms/{roomId}/read", id: "mark-read", asks: nothing, counts: ubl.Sends, tool: "messenger.mark_read", tag: "messages", answers: "ubl.api.read.v1",

@@ -42,6 +42,7 @@ var ownSets = []struct {
 	{"files", everyone, `office.file.get office.file.list office.file.put office.file.read office.file.remove office.upload.begin office.upload.end office.upload.get
 		messenger.file messenger.files messenger.upload`},
 	{"polls", everyone, `messenger.poll.create messenger.poll.end messenger.poll.get messenger.poll.vote`},
+	{"forms", everyone, `messenger.form.answer messenger.form.get messenger.form.create`},
 	{"containers", everyone, `container.create container.get container.invite container.leave container.list container.member.list
 		container.member.update container.remove container.transfer kind.list`},
 	{"containers", permitted, `credits.issue kind.remove kind.set`},

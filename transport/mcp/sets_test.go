@@ -386,7 +386,7 @@ func TestAMandateBounds(t *testing.T) {
 		t.Errorf("read-only lists %v", names)
 	}
 	w.mandate = &ubl.Mandate{Tools: []string{"messenger.*", "git.log"}}
-	if got := setsOf(w.listed(t, "/portal/mcp/all", "ana")); !slices.Equal(got, []string{"agreements", "files", "git", "messenger", "polls", "tenant", "tools"}) {
+	if got := setsOf(w.listed(t, "/portal/mcp/all", "ana")); !slices.Equal(got, []string{"agreements", "files", "forms", "git", "messenger", "polls", "tenant", "tools"}) {
 		t.Errorf("with who it is, where it reads that, it is shown %v", got)
 	}
 	if names, _, _ := w.search(t, "/portal/mcp", "ana", `{"query":"commit a document","limit":20}`); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "office.") || n == "git.commit" }) {

@@ -58,7 +58,7 @@ var types = map[string]struct{ place, unused string }{
 
 // own are fields that a record has in the app alone.
 var own = map[string][]string{
-	"Message": {"poll", "polled", "pollAt"}, // of a message that is a poll, from its entries
+	"Message": {"answered", "answeredAt", "form", "poll", "polled", "pollAt"}, // of a message that is a poll or a form, from its entries
 }
 
 // TestTypes: the app knows each field that a record has by its schema, or no screen needs it,

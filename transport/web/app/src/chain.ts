@@ -203,7 +203,7 @@ function wrongInPair(atom: Json, open: Map<string, string>, whole: boolean): str
 
 // Check is one thing that a receipt claims, and whether it holds.
 //
-//	text     the action quotes the hash of what is said here: a text, or a poll
+//	text     the action quotes the hash of what is said here: a text, a poll or a form
 //	files    it quotes that of the list of files, with their names, sizes and hashes
 //	origin   it quotes that of where the message was imported from
 //	action   its cid is the hash of its content, and the one in the receipt
@@ -245,7 +245,7 @@ async function contentChecks(m: Message, about: Json, salt: string): Promise<Che
   const checks: Check[] = [];
   const files = m.attachments?.length ? m.attachments : undefined;
   for (const [what, content, quoted] of [
-    ['text', m.poll ?? said(m), about.body_hash],
+    ['text', m.poll ?? m.form ?? said(m), about.body_hash],
     ['files', files, about.attachments_hash],
     ['origin', m.imported_from, about.imported_hash],
     ['words', m.forwarded, about.forwarded_hash],
@@ -283,7 +283,8 @@ function isAbout(action: Json, m: Message): boolean {
 function isSaying(did: unknown, content: unknown, m: Message): boolean {
   const sent = did === 'messenger.send' && content === undefined;
   const asked = did === 'messenger.poll.create' && content === 'application/vnd.ubl.poll+json';
-  return isTaken(m) ? sent || asked : m.poll ? asked : sent;
+  const filled = did === 'messenger.form.create' && content === 'application/vnd.ubl.form+json';
+  return isTaken(m) ? sent || asked || filled : m.poll ? asked : m.form ? filled : sent;
 }
 
 function appends(effect: Json, m: Message): boolean {

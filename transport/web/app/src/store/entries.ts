@@ -6,11 +6,12 @@
 // number of its answers. after() is what another entry makes of it. The same entry may come
 // twice, late, or after the server has told what it led to: it is taken once.
 
-import type { Entry, Message, Poll, Reactions, Role } from '../types';
+import type { Entry, Form, Message, Poll, Reactions, Role } from '../types';
 
 const text = 'application/vnd.ubl.text+json';
 const system = 'application/vnd.ubl.system+json';
 const poll = 'application/vnd.ubl.poll+json';
+const form = 'application/vnd.ubl.form+json';
 
 // Kept is a row as this browser has it. entry is the whole entry where that is no message;
 // what entries up to upTo made of the row is in it already.
@@ -44,6 +45,8 @@ export function rowOf(entry: Entry): Message {
   }
   const asked = entry.type === 'message' && pollIn(body);
   if (asked) return { ...row, ...became, type: 'text', body: { text: [asked.question, ...asked.options].join('\n') }, poll: asked, ...(entry.poll && { polled: entry.poll }) };
+  const filled = entry.type === 'message' && formIn(body);
+  if (filled) return { ...row, ...became, type: 'text', body: { text: filled.text, ...(filled.answerers && { mentions: filled.answerers }) }, form: filled, ...(entry.form && { answered: entry.form }) };
   const kept: Kept = { ...row, ...(replies && { replies }), type: 'entry', body: { text: '' }, entry };
   return kept;
 }
@@ -57,6 +60,9 @@ function saidIn(json: Record<string, unknown> | undefined): Message['body'] | nu
 
 // pollIn is what a poll asks, null where a body is none.
 const pollIn = (body: Entry['body']): Poll | null => (body?.content_type === poll && Array.isArray(body.json?.options) ? (body.json as unknown as Poll) : null);
+
+// formIn is what a form asks, null where a body is none.
+const formIn = (body: Entry['body']): Form | null => (body?.content_type === form && Array.isArray(body.json?.fields) ? (body.json as unknown as Form) : null);
 
 // keyIn is what a reaction says.
 export const keyIn = (entry: Entry) => (entry.type === 'reaction' ? ((entry.body?.json?.key as string | undefined) ?? '') : '');
@@ -80,6 +86,8 @@ export function after(row: Message, by: Message): Message {
     case 'vote':
     case 'poll_end':
       return { ...row, pollAt: Math.max(entry.room_seq, row.pollAt ?? 0) };
+    case 'answer':
+      return { ...row, answeredAt: Math.max(entry.room_seq, row.answeredAt ?? 0) };
     case 'pin':
       return entry.room_seq > ((row as Kept).pinAt ?? 0) ? ({ ...pinned(row, entry.body.json?.pinned === true), pinAt: entry.room_seq } as Kept) : row;
   }

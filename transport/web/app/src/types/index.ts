@@ -9,6 +9,7 @@ export * from './documents';
 export * from './ledger';
 export * from './notifications';
 export * from './people';
+export * from './forms';
 export * from './polls';
 export * from './portal';
 export * from './rooms';

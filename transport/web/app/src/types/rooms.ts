@@ -1,6 +1,7 @@
 import type { Physics } from './agreements';
 import type { ImportedFrom, Receipt } from './ledger';
 import type { Role } from './people';
+import type { Form, FormState } from './forms';
 import type { Poll, PollState } from './polls';
 
 // Edited tells of a message's edits. In a Message, body is what the newest says; in an Entry, body
@@ -51,6 +52,9 @@ export interface Message {
   poll?: Poll; // what the message asks, where it is a poll
   polled?: PollState; // what had become of it when the server told
   pollAt?: number; // the room_seq of the newest vote, or of the end, since then
+  form?: Form; // what the message asks, where it is a form
+  answered?: FormState; // what had become of it when the server told
+  answeredAt?: number; // the room_seq of the newest answer since then
   reply_to: string | null;
   thread?: string; // the msg_id of the message that began the thread
   attachments: Attachment[];
@@ -94,6 +98,7 @@ export interface Entry {
   reactions?: Reactions[];
   replies?: Replies;
   poll?: PollState;
+  form?: FormState;
   imported_from?: ImportedFrom;
   forwarded?: Forwarded;
   source?: { msg_id: string; room_id: string }; // what it repeats, for who reads it alone and may read that

@@ -41,6 +41,7 @@ const parts: Record<string, string> = {
   'messenger.react': 'react to messages',
   'messenger.pin': 'pin messages',
   'messenger.poll.create': 'ask in polls',
+  'messenger.form.create': 'ask with forms',
   'room.describe': 'change the room’s name and topic',
   'container.invite': 'add members',
   'container.remove': 'remove members',

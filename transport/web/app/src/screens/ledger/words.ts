@@ -13,6 +13,8 @@ const said: Record<string, string> = {
   'messenger.poll.create': 'asked the room in a poll',
   'messenger.poll.vote': 'voted in a poll',
   'messenger.poll.end': 'ended a poll',
+  'messenger.form.create': 'asked with a form',
+  'messenger.form.answer': 'answered a form',
   'tenant.create': 'founded the tenant',
   'tenant.join': 'joined the tenant',
   'tenant.update': 'changed the tenant’s defaults',

@@ -24,6 +24,7 @@ import { whyNot } from './whyNot';
 import { t } from '../../words';
 
 const Attached = lazy(() => import('./files/Attached'));
+const Form = lazy(() => import('./Form'));
 const Poll = lazy(() => import('./Poll'));
 const Forwarded = lazy(() => import('./Forwarded'), true);
 const Previews = lazy(() => import('./Preview'), true);
@@ -88,6 +89,8 @@ export function Bubble({ item, talk, first, last, own }: Props) {
             <p class="gone">{t('talk.deleted', { who: whoDeleted(message) })}</p>
           ) : message?.poll ? (
             <Poll message={message} talk={talk} />
+          ) : message?.form ? (
+            <Form message={message} talk={talk} />
           ) : (
             <>
               {comment && (
@@ -104,7 +107,7 @@ export function Bubble({ item, talk, first, last, own }: Props) {
           {!gone && (message?.attachments?.length || outgoing?.files) && (
             <Attached files={message?.attachments ?? []} room={talk.roomId} sending={message ? [] : outgoing?.files} />
           )}
-          {!gone && message?.type === 'text' && !message.poll && /https?:/.test(text) && <Previews message={message} talk={talk} />}
+          {!gone && message?.type === 'text' && !message.poll && !message.form && /https?:/.test(text) && <Previews message={message} talk={talk} />}
           <p class="meta">
             {message?.pinned && <Icon name="pin" size={14} />}
             {message?.pinned && <span class="hidden">{t('talk.pinned')}</span>}

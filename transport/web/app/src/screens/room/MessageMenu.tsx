@@ -47,9 +47,9 @@ function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number
     { label: t('talk.link'), icon: 'link', onSelect: () => void copy(location.origin + linkTo(message)) },
     ...(text && !message.thread ? [{ label: t('talk.readers'), icon: 'eye' as const, onSelect: () => (talk.reading.value = message) }] : []),
     ...(text ? [{ label: t('remind.title'), icon: 'clock' as const, onSelect: () => (talk.reminding.value = { message }) }] : []),
-    ...(text && !message.poll ? [{ label: t('talk.forward'), icon: 'forward' as const, onSelect: () => (talk.forwarding.value = message) }] : []),
+    ...(text && !message.poll && !message.form ? [{ label: t('talk.forward'), icon: 'forward' as const, onSelect: () => (talk.forwarding.value = message) }] : []),
     ...(text && act ? [{ label: t(message.pinned ? 'talk.unpin' : 'talk.pin'), icon: 'pin' as const, onSelect: () => talk.pin(message, !message.pinned) }] : []),
-    ...(own && act && !message.poll && !message.forwarded ? [{ label: t('talk.edit'), icon: 'edit' as const, onSelect: () => (talk.editing.value = message) }] : []),
+    ...(own && act && !message.poll && !message.form && !message.forwarded ? [{ label: t('talk.edit'), icon: 'edit' as const, onSelect: () => (talk.editing.value = message) }] : []),
     ...(own || (text && remove) ? [{ label: own ? t('talk.delete') : t('talk.delete.other', { name: whoIs(message.sender_id).name }), icon: 'trash' as const, danger: true, onSelect: () => void talk.remove(message) }] : []),
   ];
   return (

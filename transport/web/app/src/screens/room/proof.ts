@@ -58,6 +58,7 @@ export function beyond(m: Message): Key[] {
     ...(m.reply_to ? ['proof.reply' as const] : []),
     ...(m.attachments?.length ? ['proof.files' as const] : []),
     ...(m.poll && !m.poll.result ? ['proof.votes' as const] : []),
+    ...(m.form ? ['proof.answers' as const] : []),
   ];
 }
 

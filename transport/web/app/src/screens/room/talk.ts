@@ -186,7 +186,7 @@ export class Talk {
 
   // editLast opens one's newest message in view for editing, and tells whether there is one.
   editLast(): boolean {
-    const last = this.window.items.value.findLast(({ message }) => message?.type === 'text' && !message.poll && !message.forwarded && message.sender_id === this.store.who.user_id);
+    const last = this.window.items.value.findLast(({ message }) => message?.type === 'text' && !message.poll && !message.form && !message.forwarded && message.sender_id === this.store.who.user_id);
     if (last?.message) this.editing.value = last.message;
     return last !== undefined;
   }

@@ -1,1 +1,0 @@
-import{Et as e,In as t,_t as n,xt as r,yt as i}from"./index-TbAQWfDK.js";function a({of:r,children:a}){return r.data===void 0?r.problem?e(n,{problem:r.problem,onRetry:r.reload}):e(i,{}):e(t,{children:[e(o,{of:r.problem}),a(r.data)]})}function o({of:t}){return t?e(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:r(t)}):null}export{o as n,a as t};

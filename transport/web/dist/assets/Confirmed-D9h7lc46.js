@@ -1,1 +1,0 @@
-import{Et as e,Y as t,gt as n,un as r}from"./index-TbAQWfDK.js";function i(){return e(t,{title:r(`confirm.done`),above:`/ui/more`,children:e(n,{icon:`key`,title:r(`confirm.thanks`),children:e(`p`,{children:r(`confirm.back`)})})})}export{i as default};

@@ -1,1 +1,0 @@
-import{Ct as e,Et as t,wt as n}from"./index-TbAQWfDK.js";/* empty css                  */import{t as r}from"./Editor-vsl_vGbt.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return t(r,{w:i,above:a,onCancel:()=>e(a),onSaved:({document:e})=>n(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

@@ -1,1 +1,0 @@
-import{gn as e,vn as t,xn as n}from"./index-TbAQWfDK.js";var r=e=>t(`/api/tenant/members`,{signal:e}),i=(t,r)=>n(e`/api/tenant/members/${t}`,{name:r});export{i as n,r as t};

@@ -1,1 +1,0 @@
-import{At as e,Cn as t,bn as n,gn as r,wt as i}from"./index-TbAQWfDK.js";async function a(r){let{room:a}=await t(`/api/dms`,{with:r},{key:n()});await e.value?.refresh(),i(`/ui/rooms/${a.room_id}`)}async function o(n){await t(r`/api/rooms/${n}/leave`),await e.value?.refresh()}export{a as n,o as t};

@@ -1,1 +1,0 @@
-import{Xt as e}from"./index-TbAQWfDK.js";var t=t=>t.find(t=>t.user_id===e.value?.identity.user_id);export{t};
