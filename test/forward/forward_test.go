@@ -185,6 +185,22 @@ func (w *world) enter() {
 	refused(w.forwarder, ubl.CodeNotFound, ubl.TenantName("t:nobody.example"), ubl.GetTenant{Who: stranger})
 }
 
+// form has one answered, in a room of its own: what is said in the other is counted.
+func (w *world) form() {
+	room := harness.Must[*ubl.RoomSummary](w.h, w.tenant, ubl.CreateRoom{Request: w.h.Request(w.ana), Name: "Trips"})
+	at := ubl.RoomName(w.ana.TenantID, room.RoomID)
+	body := ubl.FormBody{Text: "Are you coming?", Fields: []ubl.FormField{{Name: "coming", Label: "Coming", Type: ubl.FieldYesNo}}}
+	posted := must[*ubl.Posted](w.forwarder, at, ubl.PostEntry{Request: w.h.Request(w.ana), Type: ubl.EntryMessage, Body: ubl.FormContent(body)})
+	var form ubl.Entry
+	if err := json.Unmarshal(posted.Entry, &form); err != nil {
+		w.t.Fatal(err)
+	}
+	harness.Must[*ubl.Posted](w.h, at, ubl.PostEntry{Request: w.h.Request(w.ana), Type: ubl.EntryAnswer, Target: form.ID, Body: ubl.AnswerContent(json.RawMessage(`{"coming":true}`))})
+	if page := must[*ubl.AnswerPage](w.forwarder, at, ubl.ReadAnswers{Who: w.ana, Form: form.ID, Limit: 5}); len(page.Answers) != 1 || page.NextCursor != nil {
+		w.t.Errorf("the form has the answers %+v", page.Answers)
+	}
+}
+
 func (w *world) talk() {
 	send := ubl.SendMessage{Request: w.h.Request(w.ana), Text: "hello \u2028 <b>"}
 	first := must[*ubl.Sent](w.forwarder, w.general, send)
@@ -215,6 +231,7 @@ func (w *world) talk() {
 	if pins := must[*ubl.PinPage](w.forwarder, w.general, ubl.ListPins{Who: w.bob, Limit: 5}); len(pins.Entries) != 1 || pins.NextCursor != nil {
 		w.t.Errorf("the pinned messages are %s", pins.Entries)
 	}
+	w.form()
 	hits := must[*ubl.MessageHits](w.forwarder, ubl.TenantName(w.ana.TenantID), ubl.SearchMessages{Request: w.h.Request(w.ana), Query: "an answer"})
 	if hits.Receipt.Seq == 0 || hits.Salt.IsZero() {
 		w.t.Errorf("a search is answered %+v", hits)

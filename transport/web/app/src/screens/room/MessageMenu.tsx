@@ -10,12 +10,7 @@ import type { Talk } from './talk';
 import { whoIs, wordsOf } from './who';
 import type { Message } from '../../types';
 
-export function MessageMenu({ talk }: { talk: Talk }) {
-  const open = talk.menu.value;
-  return open && <Open key={open.message.msg_id} talk={talk} {...open} />;
-}
-
-function Open({ talk, message, x, y }: { talk: Talk; message: Message; x: number; y: number }) {
+export default function MessageMenu({ talk, message, x, y }: { talk: Talk; message: Message; x: number; y: number }) {
   const box = useRef<HTMLDialogElement>(null);
   const pressed = useRef(false);
   const close = () => (talk.menu.value = null);

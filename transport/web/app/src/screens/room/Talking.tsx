@@ -3,9 +3,9 @@
 
 import type { ComponentChildren, RefObject, TargetedKeyboardEvent } from 'preact';
 import { lazy } from '../../ui/lazy';
-import { MessageMenu } from './MessageMenu';
 import type { Talk } from './talk';
 
+const MessageMenu = lazy(() => import('./MessageMenu'));
 const Picker = lazy(() => import('./Picker'));
 const Remind = lazy(() => import('../../notify/Remind'));
 const Forward = lazy(() => import('./Forward'));
@@ -18,7 +18,7 @@ export function Talking({ talk, input, children }: { talk: Talk; input: RefObjec
   return (
     <div class="room" onKeyDown={(e) => typeOn(e, input.current)}>
       {children}
-      <MessageMenu talk={talk} />
+      {talk.menu.value && <MessageMenu key={talk.menu.value.message.msg_id} talk={talk} {...talk.menu.value} />}
       {talk.picking.value && <Picker talk={talk} message={talk.picking.value} />}
       {talk.reminding.value && <Remind roomId={talk.roomId} msgId={talk.reminding.value.message.msg_id} what={talk.reminding.value.note} onClose={() => (talk.reminding.value = null)} />}
       {talk.forwarding.value && <Forward message={talk.forwarding.value} onClose={() => (talk.forwarding.value = null)} />}

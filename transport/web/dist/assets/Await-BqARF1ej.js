@@ -1,1 +1,0 @@
-import{Ct as e,Dt as t,Mt as n,Tt as r,Wn as i}from"./index-DHCJDmPU.js";function a({of:t,children:a}){return t.data===void 0?t.problem?n(e,{problem:t.problem,onRetry:t.reload}):n(r,{}):n(i,{children:[n(o,{of:t.problem}),a(t.data)]})}function o({of:e}){return e?n(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:t(e)}):null}export{o as n,a as t};

@@ -1,1 +1,0 @@
-import{Mt as e,St as t,Z as n,vn as r}from"./index-DHCJDmPU.js";function i(){return e(n,{title:r(`confirm.done`),above:`/ui/more`,children:e(t,{icon:`key`,title:r(`confirm.thanks`),children:e(`p`,{children:r(`confirm.back`)})})})}export{i as default};

@@ -1,1 +1,0 @@
-import{Et as e,Mt as t,Ot as n}from"./index-DHCJDmPU.js";function r({of:r,what:i=`Receipt`}){return t(n,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[t(e,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

@@ -1,1 +1,0 @@
-import{Mt as e,vn as t}from"./index-DHCJDmPU.js";import{t as n}from"./Plan-BUoqW9yk.js";import{n as r}from"./Later-D9ggJKJJ.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};

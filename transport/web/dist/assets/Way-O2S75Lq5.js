@@ -1,1 +1,0 @@
-import{Mt as e,Ot as t,Q as n}from"./index-DHCJDmPU.js";function r({to:r}){return e(n,{title:`Agreement`,children:e(`p`,{children:e(t,{to:`/ui/agreements/${r}`,children:`What it permits, and how it came to be`})})})}export{r as t};

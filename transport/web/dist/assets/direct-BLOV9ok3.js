@@ -1,1 +1,0 @@
-import{At as e,It as t,On as n,jn as r,wn as i}from"./index-DHCJDmPU.js";async function a(i){let{room:a}=await r(`/api/dms`,{with:i},{key:n()});await t.value?.refresh(),e(`/ui/rooms/${a.room_id}`)}async function o(e){await r(i`/api/rooms/${e}/leave`),await t.value?.refresh()}export{a as n,o as t};

@@ -1,1 +1,0 @@
-import{in as e}from"./index-DHCJDmPU.js";var t=t=>t.find(t=>t.user_id===e.value?.identity.user_id);export{t};

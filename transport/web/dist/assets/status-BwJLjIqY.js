@@ -1,1 +1,0 @@
-import{En as e,Mt as t,St as n,Z as r,nn as i,vn as a}from"./index-DHCJDmPU.js";function o({title:e,children:o}){return t(r,{title:e,above:`/ui/settings`,children:i.value?o:t(n,{icon:`lock`,title:a(`operating.only`),children:t(`p`,{children:a(`operating.only.hint`)})})})}var s=async t=>(await e(`/api/platform/cluster`,{signal:t})).cluster;export{o as n,s as t};
