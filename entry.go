@@ -912,7 +912,7 @@ func (f *FormField) takes(value json.RawMessage) bool {
 		return json.Unmarshal(value, &n) == nil && n != nil && f.holds(*n)
 	case FieldSeveral:
 		var list []string
-		if json.Unmarshal(value, &list) != nil || list == nil || !f.holds(float64(len(list))) {
+		if json.Unmarshal(value, &list) != nil || list == nil || f.Required && len(list) == 0 || !f.holds(float64(len(list))) {
 			return false
 		}
 		for i, o := range list {

@@ -10,10 +10,11 @@ import (
 // headOfFilm is how much of a WebM file is looked through for what is in it.
 const headOfFilm = 64 << 10
 
-// Bounds of what is read of an MP4 file: how many boxes, and how long the one is that says what is in it.
+// Bounds of what is read of an MP4 file: how many boxes, how long the one is that says what is in it, and where it is.
 const (
 	maxBoxes = 64
 	maxMovie = 1 << 20
+	maxFilm  = 1 << 50 // more than any file system keeps: not each can be sought to
 )
 
 // soundOf is the type of a film that has sound alone, as a voice note is: browsers record
@@ -90,8 +91,8 @@ func webmTracks(data []byte) (types []uint64) {
 		case webmCluster:
 			return types
 		}
-		if size > uint64(len(data)) {
-			return types
+		if size > uint64(len(data)) { // it may hide a track
+			return nil
 		}
 		if id == webmType && inside {
 			types = append(types, number(data[:size]))
@@ -151,7 +152,7 @@ func movieOf(r io.ReadSeeker) ([]byte, error) {
 			}
 			return upTo(r, size-body)
 		}
-		if at += size; at < 0 {
+		if at += size; at < 0 || at > maxFilm {
 			return nil, nil
 		}
 	}
@@ -174,18 +175,27 @@ func boxSize(head []byte) (size, body int64) {
 	return size, body
 }
 
-// mp4Tracks are the handlers of the tracks in a moov: "vide", "soun" and others.
-func mp4Tracks(data []byte) (handlers []string) {
+// mp4Tracks are the handlers of the tracks in a moov: "vide", "soun" and others. None where a box
+// lasts longer than the one that it is in.
+func mp4Tracks(moov []byte) (handlers []string) {
+	return handlersIn(moov, nil, "trak", "mdia", "hdlr")
+}
+
+// handlersIn adds the handlers in data, which are in boxes in boxes of these kinds.
+func handlersIn(data []byte, handlers []string, path ...string) []string {
 	for len(data) > 0 {
 		size, body := boxSize(data)
 		if size == 0 || size > int64(len(data)) {
-			return handlers
+			return nil
 		}
-		kind, in := string(data[4:8]), data[body:size]
+		in := data[body:size]
 		switch {
-		case kind == "trak" || kind == "mdia":
-			handlers = append(handlers, mp4Tracks(in)...)
-		case kind == "hdlr" && len(in) >= 12:
+		case string(data[4:8]) != path[0]:
+		case len(path) > 1:
+			if handlers = handlersIn(in, handlers, path[1:]...); handlers == nil {
+				return nil
+			}
+		case len(in) >= 12:
 			handlers = append(handlers, string(in[8:12]))
 		}
 		data = data[size:]

@@ -67,6 +67,30 @@ func TestVoiceNotes(t *testing.T) {
 	}
 }
 
+// TestHidden: a box or an element that lasts longer than what it is in may hide a picture, and boxes of
+// one kind in each other cost no more than others.
+func TestHidden(t *testing.T) {
+	track := func(handler string) string {
+		return box("trak", box("mdia", box("hdlr", "\x00\x00\x00\x00\x00\x00\x00\x00"+handler)))
+	}
+	deep := track("vide")
+	for range 10_000 {
+		deep = box("trak", deep)
+	}
+	ftyp := box("ftyp", "isom\x00\x00\x02\x00isomiso5mp41")
+	for name, c := range map[string]struct{ content, want string }{
+		"an element that lasts too long": {string(webm(2)[:len(webm(2))-12]) + "\x86\x7f\xff" + string(webm(1)), "video/webm"},
+		"a box that lasts too long":      {ftyp + box("moov", track("soun")+"\x00\xff\xff\xfftrak"), "video/mp4"},
+		"tracks in tracks":               {ftyp + box("moov", track("soun"), deep), "audio/mp4"},
+		"a box without an end":           {ftyp + "\x00\x00\x00\x01free\x3f\xff\xff\xff\xff\xff\xff\xff" + box("moov", track("soun")), "video/mp4"},
+	} {
+		seen, err := Look(strings.NewReader(c.content))
+		if err != nil || seen.Type != c.want {
+			t.Errorf("%s is %q, %v; want %q", name, seen.Type, err, c.want)
+		}
+	}
+}
+
 // FuzzSound: no container is too odd, and what is cut off is no sound that has a picture.
 func FuzzSound(f *testing.F) {
 	for _, seed := range [][]byte{webm(2), webm(1, 2), mp4("md", "soun"), mp4("dm", "vide"), []byte("\x00\x00\x00\x01moov\xff\xff\xff\xff\xff\xff\xff\xff")} {

@@ -261,7 +261,7 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	if err == nil {
 		err = s.Agreement.Terms.Fits(postDid(c), size(body))
 	}
-	if err == nil && c.Type == ubl.EntryEdit { // which is no way round the bound of messages
+	if err == nil && (c.Type == ubl.EntryEdit || c.Type == ubl.EntryMessage) { // whatever it is, it is no way round the bound of messages
 		err = s.Agreement.Terms.Fits(ubl.DidSend, size(body))
 	}
 	if err == nil {

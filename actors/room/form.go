@@ -239,7 +239,11 @@ func answer(c ubl.TypedBody, _, max int) (ubl.TypedBody, error) {
 	if b.Values == nil {
 		return c, ubl.Errorf(ubl.CodeValidation, "values are missing")
 	}
-	return c.Check(max)
+	values, err := json.Marshal(b.Values)
+	if err != nil {
+		return c, ubl.Errorf(ubl.CodeValidation, "values can't be read")
+	}
+	return ubl.AnswerContent(values).Check(max) // as it is served: what was sent may name values otherwise
 }
 
 // isForm tells the sending of a form from that of other messages.

@@ -132,7 +132,10 @@ func (n notifier) messages(snap ubl.Snapshot, room ubl.RoomID, list []actors.Ent
 			m.Text = poll.Question
 		}
 		if form := entry.Body.Form(); form != nil {
-			m.Text, m.mentions = form.Text, form.Mentions()
+			m.Text = form.Text
+			if entry.ImportedFrom == nil { // it asks nobody here
+				m.mentions = form.Mentions()
+			}
 		}
 		if entry.Thread != nil {
 			if m.thread, err = participants(snap, room, *entry.Thread); err != nil {

@@ -165,6 +165,21 @@ func (x *Webhooks) deliver(ctx context.Context, j job, to target) (result, error
 	return result{State: DeliveryDelivered, Status: status}, nil
 }
 
+// impersonal is an entry without what only its reader sees of it: who made the webhook may have voted
+// without a name, or answered a form for its author alone.
+func impersonal(e ubl.Entry, as json.RawMessage) json.RawMessage {
+	if (e.Poll == nil || e.Poll.Mine == nil) && (e.Form == nil || e.Form.Mine == nil) {
+		return as
+	}
+	if e.Poll != nil {
+		e.Poll.Mine = nil
+	}
+	if e.Form != nil {
+		e.Form.Mine = nil
+	}
+	return e.Encode()
+}
+
 // fill reads the entry as the maker, or says why there is nothing to tell.
 func (x *Webhooks) fill(ctx context.Context, p *Payload, who ubl.Identity, d Delivery) (why string, err error) {
 	room := ubl.RoomName(who.TenantID, d.RoomID)
@@ -189,7 +204,8 @@ func (x *Webhooks) fill(ctx context.Context, p *Payload, who ubl.Identity, d Del
 		return "the entry was redacted", nil
 	}
 	p.Type, p.Timestamp = "entry."+string(d.Event), e.SentAt
-	p.Data.RoomID, p.Data.RoomSeq, p.Data.Entry = d.RoomID, d.RoomSeq, page.Entries[0]
+	p.Data.RoomID, p.Data.RoomSeq = d.RoomID, d.RoomSeq
+	p.Data.Entry = impersonal(e, page.Entries[0])
 	// Names are for people who read what comes of it: without them it is told all the same.
 	if r, err := ubl.Ask[*ubl.Room](ctx, x.Ask, room, ubl.GetRoom{Who: who}); err == nil {
 		p.Data.RoomName = r.Name

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ubl/test/leaks"
+	"ubl/test/ports"
 )
 
 // TestMain fails when any test leaves a goroutine behind. memberlist doesn't wait for its
@@ -83,13 +84,13 @@ func credentials(t testing.TB, s Secret, serverID string) *Credentials {
 }
 
 // listen opens a mesh on loopback for a server such as "n1@a", and enters it in
-// the directory.
+// the directory. Its port is none that systems choose themselves: tests listen on it once more.
 func listen(t testing.TB, s Secret, d *directory, serverID string, change ...func(*Options)) (*Mesh, *journal) {
 	t.Helper()
 	j := &journal{}
 	node, _, _ := strings.Cut(serverID, "@")
 	o := Options{
-		Listen: "127.0.0.1:0", NodeID: node, ServerID: serverID,
+		Listen: ports.Free(t), NodeID: node, ServerID: serverID,
 		Secret: s, Resolve: d.resolve, Log: j.logger(),
 	}
 	for _, c := range change {

@@ -314,6 +314,34 @@ func TestWebhookTellsOfPolls(t *testing.T) {
 	}
 }
 
+// TestWebhookKeepsItsMakersAnswers: what is told late is read as the maker, who has voted without a name
+// and answered a form for its author alone by then. Neither is told.
+func TestWebhookKeepsItsMakersAnswers(t *testing.T) {
+	w := openHooked(t, harness.Options{})
+	w.add()
+	w.answer(http.StatusInternalServerError)
+	asked := w.enter(ubl.GeneralRoom, ubl.EntryMessage, "", ubl.TypedBody{Type: ubl.ContentPoll, JSON: json.RawMessage(`{"question":"Where to?","options":["Here","There"],"anonymous":true}`)})
+	form := w.enter(ubl.GeneralRoom, ubl.EntryMessage, "", ubl.FormContent(ubl.FormBody{Text: "How much?", Private: true, Fields: []ubl.FormField{{Name: "pay", Label: "Pay", Type: ubl.FieldLine}}}))
+	poll.Until(t, "both were tried", func() bool { w.Alarms(); return len(w.all()) >= 2 })
+	bob := w.bob
+	w.bob = w.ana // who enters
+	w.enter(ubl.GeneralRoom, ubl.EntryVote, asked, ubl.TypedBody{Type: ubl.ContentVote, JSON: json.RawMessage(`{"choices":[1]}`)})
+	w.enter(ubl.GeneralRoom, ubl.EntryAnswer, form, ubl.AnswerContent(json.RawMessage(`{"pay":"4711 a month"}`)))
+	w.bob = bob
+	w.answer(http.StatusOK)
+	w.mu.Lock()
+	w.posts = nil
+	w.mu.Unlock()
+	poll.Until(t, "both are told", func() bool { w.Clock.Add(time.Minute); w.Alarms(); return len(w.all()) >= 2 })
+	told := w.bodies()
+	if !strings.Contains(told, "Where to?") || !strings.Contains(told, "How much?") || !strings.Contains(told, `"answered":1`) {
+		t.Errorf("told is %s", told)
+	}
+	if strings.Contains(told, "a month") || strings.Contains(told, `"mine"`) {
+		t.Errorf("the maker's own is told: %s", told)
+	}
+}
+
 // TestWebhookReadsWhenItSends: what a delivery tells is what its maker may read and tell by then.
 // Edits count, what was taken back isn't told, nor what a maker who owns nothing any more would tell.
 func TestWebhookReadsWhenItSends(t *testing.T) {

@@ -60,7 +60,7 @@ test('what the tool wouldn’t take is said at its field, and nothing is called'
     ['Rome days=x', 'days number'],
     ['Rome days=1.5', 'days number'],
     ['Rome where={', 'where json'],
-    ['Rome unit=K', 'unit number'],
+    ['Rome unit=K', 'unit choice'],
   ];
   for (const [written, wrong] of rows) {
     const got = read(form, filled(form, written));
@@ -98,6 +98,13 @@ test('the room is told what was asked and answered, in a block that nothing leav
   assert.equal(told('', {}), '**W: forecast** · [R](x)');
   assert.match(told('```\n[click](https://evil.example)'), /\n````\n```\n.*\n````$/s);
   assert.doesNotMatch(told('x', { api_key: 'hunter22' }), /hunter22/);
+  // However many backticks an answer has, and in how many rows, the message stays whole and within its limit.
+  for (const answer of ['`'.repeat(5000), '` '.repeat(400_000)]) {
+    const message = told(answer, {}, 1000);
+    assert.ok(utf8(message) <= 1000 && message.startsWith('**W: forecast** · [R](x)'), message.slice(0, 100));
+  }
+  const inside = messageOf({ head: 'h', args: { config: { password: 'hunter22' } }, form, answer: '', receipt: 'r' }, 8000);
+  assert.equal(inside, 'h · ` config=… ` · r');
   for (const limit of [300, 301, 302, 303]) assert.ok(utf8(told('日本'.repeat(500), { city: 'Rome' }, limit)) <= limit);
   assert.equal(plain('x'.repeat(500)).length, 100);
   assert.equal(plain('a*b\u202e\nc [d](e): f'), 'a\\*b c \\[d\\](e)\\: f');

@@ -41,22 +41,23 @@ interface SelectProps<T extends string> {
   options: readonly { value: T; label: string }[];
   onValue: (value: T) => void;
   disabled?: boolean;
+  error?: string;
 }
 
 // Select is a choice among many; see Choice for a few.
-export function Select<T extends string>({ label, hint, value, options, onValue, disabled }: SelectProps<T>) {
+export function Select<T extends string>({ label, hint, value, options, onValue, disabled, error }: SelectProps<T>) {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} class="input" value={value} disabled={disabled} aria-describedby={describedBy(id, hint)} onChange={(e) => onValue(e.currentTarget.value as T)}>
+      <select id={id} class="input" value={value} disabled={disabled} aria-invalid={error ? true : undefined} aria-describedby={describedBy(id, hint, error)} onChange={(e) => onValue(e.currentTarget.value as T)}>
         {options.map((o) => (
           <option key={o.value} value={o.value}>
             {o.label}
           </option>
         ))}
       </select>
-      <Notes id={id} hint={hint} />
+      <Notes id={id} hint={hint} error={error} />
     </div>
   );
 }

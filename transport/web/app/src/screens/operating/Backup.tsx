@@ -1,5 +1,6 @@
 // When the platform was last backed up, and how that is done, for who runs it.
 
+import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, post } from '../../api';
 import { bytes } from '../../text';
 import { ago, full } from '../../time';
@@ -67,10 +68,12 @@ function Last({ of: { nodes, cluster_id } }: { of: ClusterStatus }) {
 // Download takes a backup whole, and only then hands it to the browser: one that was cut off is none.
 function Download({ onMade }: { onMade: () => void }) {
   const act = useAct();
+  const left = useRef(new AbortController()); // nobody is there to whom it could be given
+  useEffect(() => () => left.current.abort(), []);
   const broken = act.problem instanceof ApiError && act.problem.code === 'offline';
   const make = async () => {
     await act.run(async () => {
-      const file = (await post<Blob>('/api/platform/backup', null, { file: true })) as Blob;
+      const file = (await post<Blob>('/api/platform/backup', null, { file: true, signal: left.current.signal })) as Blob;
       save(file, `ubl-${new Date().toISOString().slice(0, 10)}.tar`);
       toast(t('backup.made', { size: bytes(file.size) }));
       onMade();

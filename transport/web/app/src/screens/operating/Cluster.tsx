@@ -33,6 +33,7 @@ export default function Cluster() {
 function Parts() {
   const loaded = useLoad(status);
   useEffect(() => {
+    if (loaded.busy) return; // a look that takes long isn't cut short by the next
     const look = () => document.visibilityState === 'visible' && loaded.reload();
     const timer = setInterval(look, rest);
     document.addEventListener('visibilitychange', look);
@@ -40,7 +41,7 @@ function Parts() {
       clearInterval(timer);
       document.removeEventListener('visibilitychange', look);
     };
-  }, []);
+  }, [loaded.busy]);
   return (
     <Await of={loaded}>
       {(of) => (

@@ -14,7 +14,7 @@ import { toast } from '../../ui/Toast';
 import { useAct } from '../../ui/useAct';
 import { t } from '../../words';
 import { ReceiptLink } from '../ReceiptLink';
-import { descriptionOf, destroys, filled, formOf, messageOf, optionOf, plain, read, textOf, titleOf, type Field, type Wrong } from './calling';
+import { descriptionOf, destroys, filled, formOf, messageOf, optionOf, plain, read, textOf, titleOf, type Field, type Problems, type Wrong } from './calling';
 import { factsOf } from './facts';
 import type { Calling, Talk } from './talk';
 
@@ -31,7 +31,9 @@ export default function ToolCall({ talk, of }: { talk: Talk; of: Calling }) {
   const act = useAct();
   const key = useRef(newKey());
   const danger = destroys(tool);
-  const close = () => (talk.calling.value = null);
+  const close = () => {
+    if (!act.busy) talk.calling.value = null; // a call can't be taken back, and its receipt is told here
+  };
   const call = async () => {
     const { args, wrong } = read(form, values);
     setWrong(wrong);
@@ -39,14 +41,14 @@ export default function ToolCall({ talk, of }: { talk: Talk; of: Calling }) {
     await act.run(async () => {
       const result = await post<ToolResult>(at`/api/portal/tools/${tool.tool}/call`, { arguments: args }, { key: key.current, timeout: slow }).catch((problem: unknown) => {
         // A call whose answer was lost is asked for under the same key: it may have been made.
-        if (!(problem instanceof ApiError) || problem.code !== 'offline') key.current = newKey();
+        if (!(problem instanceof ApiError) || !problem.mayRetry) key.current = newKey();
         throw problem;
       });
-      if (talk.calling.peek() !== of) return; // it was closed meanwhile
+      if (talk.calling.peek() !== of) return; // the room was left meanwhile
       done();
       if (!share || result.is_error) return setAnswer(result);
       tell(args, result);
-      close();
+      talk.calling.value = null;
     });
   };
   const tell = (args: Record<string, unknown>, result: ToolResult) => {
@@ -69,7 +71,7 @@ export default function ToolCall({ talk, of }: { talk: Talk; of: Calling }) {
       onSubmit={() => void call()}
       actions={
         <>
-          <Button onClick={close}>{t('do.cancel')}</Button>
+          <Button onClick={close} disabled={act.busy}>{t('do.cancel')}</Button>
           <Button kind={danger ? 'danger' : 'primary'} type="submit" busy={act.busy}>
             {t('call.action')}
           </Button>
@@ -104,7 +106,7 @@ function said(result: ToolResult): string {
 interface EntryProps {
   of: Field;
   value: string;
-  problem?: 'missing' | 'number' | 'json';
+  problem?: Problems;
   onValue: (value: string) => void;
 }
 
@@ -112,8 +114,8 @@ function Entry({ of, value, problem, onValue }: EntryProps) {
   const label = of.name === '' ? t('call.free') : of.required ? of.label : t('call.optional', { name: of.label });
   const common = { label, hint: of.hint ? <bdi>{of.hint}</bdi> : undefined, value, onValue };
   if (of.kind === 'yes') return <Check label={label} hint={common.hint} checked={value === 'true'} onValue={(on) => onValue(String(on))} />;
-  if (of.kind === 'choice') return <Select {...common} options={[...(of.required && value ? [] : ['']), ...of.options.map(optionOf)].map((one) => ({ value: one, label: one || t('call.none') }))} />;
   const error = problem && t(`call.wrong.${problem}`);
+  if (of.kind === 'choice') return <Select {...common} error={error} options={[...(of.required && value ? [] : ['']), ...of.options.map(optionOf)].map((one) => ({ value: one, label: one || t('call.none') }))} />;
   if (of.kind === 'json') return <Line {...common} error={error} lines={3} spellcheck={false} autocomplete="off" />;
   return <Line {...common} error={error} type={of.secret ? 'password' : 'text'} inputMode={of.kind === 'text' ? undefined : 'decimal'} autocomplete="off" />;
 }

@@ -30,7 +30,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const isObject = (v: unknown): v is Schema => typeof v === 'object' && v !== null && !Array.isArray(v);
 const words = (v: unknown) => (typeof v === 'string' ? v : '');
-const secrets = /pass(word|phrase)|secret|token|api_?key|private_?key|authorization/i;
+const secrets = /pass(word|phrase|code)|secret|(^|_|[a-z])token$|api_?key|private_?key|authorization|credential|(^|_)pin$/i;
 
 export const titleOf = ({ definition, upstream }: Tool) => words(definition?.title) || words(isObject(definition?.annotations) && definition.annotations.title) || upstream;
 export const descriptionOf = ({ definition }: Tool) => words(definition?.description);
@@ -68,7 +68,7 @@ function fieldOf(name: string, given: Schema, required: boolean): Field {
   const kind = options.length > 0 ? 'choice' : types.length === 1 ? (kinds[String(types[0])] ?? 'json') : 'json';
   const first = of.default ?? given.default;
   const begins = first === undefined || first === null ? '' : typeof first === 'string' && kind !== 'json' ? first : JSON.stringify(first);
-  return { name, label: words(given.title) || words(of.title) || name, hint: words(given.description) || words(of.description), kind, required, secret: secrets.test(name), options, begins };
+  return { name, label: words(given.title) || words(of.title) || name, hint: words(given.description) || words(of.description), kind, required, secret: secrets.test(name) || of.format === 'password' || of.writeOnly === true, options, begins };
 }
 
 const kinds: Readonly<Record<string, Field['kind'] | undefined>> = { string: 'text', number: 'number', integer: 'whole', boolean: 'yes' };
@@ -96,11 +96,12 @@ export function filled({ fields, free }: Form, written: string): Values {
 }
 
 // Wrong says of a field why its value isn't taken.
-export type Wrong = ReadonlyMap<string, 'missing' | 'number' | 'json'>;
+export type Problems = 'missing' | 'number' | 'json' | 'choice';
+export type Wrong = ReadonlyMap<string, Problems>;
 
 // read makes the arguments of what the fields hold, or says what is wrong.
 export function read({ fields, free }: Form, values: Values): { args?: Record<string, unknown>; wrong: Wrong } {
-  const wrong = new Map<string, 'missing' | 'number' | 'json'>();
+  const wrong = new Map<string, Problems>();
   const members: [string, unknown][] = [];
   for (const field of fields) {
     const text = values.get(field.name) ?? '';
@@ -109,7 +110,7 @@ export function read({ fields, free }: Form, values: Values): { args?: Record<st
       continue;
     }
     const value = valueOf(field, text);
-    if (value === undefined) wrong.set(field.name, field.kind === 'json' ? 'json' : 'number');
+    if (value === undefined) wrong.set(field.name, field.kind === 'json' || field.kind === 'choice' ? field.kind : 'number');
     else if (field.kind !== 'yes' || value || field.required || field.begins) members.push([field.name, value]);
   }
   if (wrong.size > 0) return { wrong };
@@ -170,22 +171,35 @@ const longest = 300;
 // messageOf is a message about a call, in at most so many bytes. The answer is a quote in it, in a block
 // of code: so nothing in a stranger's words is read as the caller's, or as Markdown.
 export function messageOf({ head, args, form, answer, receipt }: Told, limit: number): string {
+  // What is in an object isn't known to be no secret.
+  const hidden = (name: string, value: unknown) => typeof value === 'object' || (form.free ? secrets.test(name) : form.fields.find((f) => f.name === name)?.secret);
   const asked = Object.entries(args)
-    .map(([name, value]) => `${name}=${(form.free ? secrets.test(name) : form.fields.find((f) => f.name === name)?.secret) ? '…' : typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}=${hidden(name, value) ? '…' : String(value)}`)
     .join(' ')
     .replace(/\s+/g, ' ');
   const cut = asked.length > longest ? `${asked.slice(0, longest)}…` : asked;
   const first = [head, cut && inCode(cut), receipt].filter(Boolean).join(' · ');
-  const fence = '`'.repeat(Math.max(3, ...[...answer.matchAll(/`+/g)].map(([run]) => run.length + 1)));
-  const room = limit - utf8(`${first}\n\n${fence}\n\n${fence}`);
-  const kept = utf8(answer) > room ? `${cutTo(answer, room - 3)}…` : answer;
-  return kept ? `${first}\n\n${fence}\n${kept}\n${fence}` : first;
+  const most = limit - utf8(`${first}\n\n\n\n`);
+  // A fence is longer than what it holds has in a row: so what is kept is cut before, twice for its fences.
+  const begin = cutTo(answer, most);
+  const fence = '`'.repeat(Math.max(3, longestRun(begin) + 1));
+  const room = most - 2 * fence.length;
+  if (room < 4 || !answer) return first;
+  const kept = utf8(answer) > room ? `${cutTo(begin, room - 3)}…` : answer;
+  return `${first}\n\n${fence}\n${kept}\n${fence}`;
 }
 
 // inCode is a run of code that holds any text.
 function inCode(text: string): string {
-  const ticks = '`'.repeat(Math.max(1, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+  const ticks = '`'.repeat(longestRun(text) + 1);
   return `${ticks} ${text} ${ticks}`;
+}
+
+// longestRun is how many backticks follow each other at most.
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
 }
 
 // cutTo is the beginning of a text in at most so many bytes.

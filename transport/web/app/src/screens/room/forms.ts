@@ -30,7 +30,7 @@ export function saidIn({ type }: FormField, value: FormValues[string]): string {
 export function valuesIn({ fields }: Form, filled: FormValues): FormValues {
   const values: FormValues = {};
   for (const { name, type } of fields) {
-    const value = filled[name];
+    const value = Object.hasOwn(filled, name) ? filled[name] : undefined;
     if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) continue;
     values[name] = type === 'number' ? Number(value) : value;
   }

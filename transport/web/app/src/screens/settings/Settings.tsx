@@ -52,6 +52,7 @@ export default function Settings() {
       </Section>
       <Appearance />
       {identity.unproven && <Prove email={identity.email ?? ''} />}
+      <Further /> {/* above what is still to come: it stays where a finger finds it */}
       <Passkeys />
       <Sessions />
       <Section title={t('notify.title')}>
@@ -64,7 +65,6 @@ export default function Settings() {
           {t('settings.agents.text')} <Link to="/ui/agents">{t(isOwner.value ? 'settings.agents.all' : 'settings.agents.own')}</Link>
         </p>
       </Section>
-      <Further />
       <Leave />
       <About />
     </Screen>

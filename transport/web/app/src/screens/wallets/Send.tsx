@@ -46,7 +46,7 @@ export function Send({ from, onClose, onDone }: { from: Container; onClose: () =
     act.clear();
     setSure(false);
   };
-  if (sure) {
+  if (sure && amount !== undefined) {
     return (
       <Dialog
         title={t('wallets.review')}
@@ -56,7 +56,7 @@ export function Send({ from, onClose, onDone }: { from: Container; onClose: () =
           <>
             <Button onClick={back}>{t('do.back')}</Button>
             <Button kind="primary" type="submit" busy={act.busy}>
-              {t('wallets.send.action', { n: amount! })}
+              {t('wallets.send.action', { n: amount })}
             </Button>
           </>
         }
@@ -65,8 +65,8 @@ export function Send({ from, onClose, onDone }: { from: Container; onClose: () =
           of={[
             [t('wallets.from'), from.name],
             [t('wallets.target'), name],
-            [t('wallets.amount'), number(amount!)],
-            [t('wallets.left'), number(balance - amount!)],
+            [t('wallets.amount'), number(amount)],
+            [t('wallets.left'), number(balance - amount)],
           ]}
         />
         <p class="soft">{t('wallets.review.text')}</p>

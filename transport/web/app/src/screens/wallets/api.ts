@@ -25,6 +25,8 @@ export const most = 2 ** 50;
 
 // amountOf is a whole number of credits, undefined for anything else.
 export function amountOf(text: string, upTo: number): number | undefined {
-  const n = Number(text.replace(/[\s,._’]/g, ''));
-  return text.trim() !== '' && Number.isInteger(n) && n >= 1 && n <= upTo ? n : undefined;
+  const digits = text.trim();
+  if (!/^(\d+|\d{1,3}([\s,._’]\d{3})+)$/.test(digits)) return undefined; // 2.50 is no number of credits
+  const n = Number(digits.replace(/\D/g, ''));
+  return n >= 1 && n <= upTo ? n : undefined;
 }
