@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"mime"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -625,9 +623,9 @@ type PollEnded struct {
 	RoomSeq int64  `json:"room_seq"` // of the entry that ended it
 }
 
-// A form is a message whose body is a text with fields. Those whom it asks answer with values, by
-// an entry about it. What an answer says is kept beside the form, for whoever may see it, and in no
-// entry: so a newer answer takes the place of an older one, and a redaction of the form takes all.
+// A form is a message whose body is a text with fields. The people whom it asks send their values
+// with an entry about the form. The room keeps these values beside the form, not in the entry. So a
+// newer answer can replace an older one, and redacting the form removes them all.
 
 // Content types of forms.
 const (
@@ -772,212 +770,4 @@ func (b *FormBody) Mentions() []Mention {
 		list[i] = Mention(user)
 	}
 	return list
-}
-
-// Check refuses a form that nobody could answer.
-func (b *FormBody) Check() error {
-	switch {
-	case !isText(b.Text, MaxFormText):
-		return Errorf(CodeValidation, "text is not 1 to %d characters that can be seen", MaxFormText)
-	case len(b.Fields) == 0 || len(b.Fields) > MaxFormFields:
-		return Errorf(CodeValidation, "fields are not 1 to %d", MaxFormFields)
-	case len(b.Answerers) > MaxAnswerers:
-		return Errorf(CodeValidation, "answerers are more than %d", MaxAnswerers)
-	}
-	for i, user := range b.Answerers {
-		if !user.Valid() || slices.Contains(b.Answerers[:i], user) {
-			return Errorf(CodeValidation, "answerers are not ids of people, each once")
-		}
-	}
-	for i := range b.Fields {
-		if err := b.Fields[i].check(); err != nil {
-			return err
-		}
-		if slices.ContainsFunc(b.Fields[:i], func(f FormField) bool { return f.Name == b.Fields[i].Name }) {
-			return Errorf(CodeValidation, "two fields are called %s", b.Fields[i].Name)
-		}
-	}
-	return nil
-}
-
-// isText reports whether a text can be seen and has at most so many characters.
-func isText(text string, most int) bool {
-	return utf8.RuneCountInString(text) <= most && CheckText(text, MaxMessageBytes) == nil
-}
-
-func isLine(text string) bool {
-	return isText(text, MaxFieldLabel) && !strings.ContainsAny(text, "\r\n")
-}
-
-const maxFieldName = 40
-
-func isFieldName(name string) bool {
-	return name != "" && len(name) <= maxFieldName && name[0] >= 'a' && name[0] <= 'z' && !strings.ContainsFunc(name, func(r rune) bool {
-		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	})
-}
-
-// chooses reports whether the field has options.
-func (f *FormField) chooses() bool {
-	return f.Type == FieldButton || f.Type == FieldOne || f.Type == FieldSeveral
-}
-
-// counts reports whether the field's bounds count something.
-func (f *FormField) counts() bool {
-	return f.Type == FieldLine || f.Type == FieldText || f.Type == FieldSeveral
-}
-
-// check refuses a field that can't be filled in.
-func (f *FormField) check() error {
-	if !isFieldName(f.Name) {
-		return Errorf(CodeValidation, "a field's name is not 1 to %d of a-z, 0-9 and _, with a letter first", maxFieldName)
-	}
-	bad := func(format string, args ...any) error {
-		return Errorf(CodeValidation, "field "+f.Name+": "+format, args...)
-	}
-	known := []FieldType{FieldButton, FieldLine, FieldText, FieldNumber, FieldDate, FieldYesNo, FieldOne, FieldSeveral}
-	switch bounded := f.Min != nil || f.Max != nil; {
-	case !slices.Contains(known, f.Type):
-		return bad("type is none of button, line, text, number, date, yes_no, one and several")
-	case !isLine(f.Label):
-		return bad("label is not a line of 1 to %d characters that can be seen", MaxFieldLabel)
-	case f.chooses() != (len(f.Options) > 0) || len(f.Options) > MaxFormOptions:
-		return bad("options are 1 to %d for button, one and several, and none for any other type", MaxFormOptions)
-	case bounded && f.Type != FieldNumber && !f.counts():
-		return bad("min and max are for line, text, number and several")
-	case f.counts() && (!isCount(f.Min) || !isCount(f.Max)):
-		return bad("min and max are not whole numbers from 0 to %d", MaxFieldText)
-	case f.Min != nil && f.Max != nil && *f.Min > *f.Max:
-		return bad("min is above max")
-	case f.Type == FieldSeveral && f.Min != nil && int(*f.Min) > len(f.Options):
-		return bad("min is more than there are options")
-	case (f.From != "" || f.Until != "") && f.Type != FieldDate:
-		return bad("from and until are for date")
-	case f.From != "" && !isDate(f.From) || f.Until != "" && !isDate(f.Until):
-		return bad("from and until are not dates like 2026-01-31")
-	case f.From != "" && f.Until != "" && f.From > f.Until:
-		return bad("from is behind until")
-	}
-	for i, o := range f.Options {
-		if !isLine(o) {
-			return bad("an option is not a line of 1 to %d characters that can be seen", MaxFieldLabel)
-		}
-		if slices.Contains(f.Options[:i], o) {
-			return bad("two options are the same")
-		}
-	}
-	return nil
-}
-
-func isCount(n *float64) bool {
-	return n == nil || *n >= 0 && *n <= MaxFieldText && *n == float64(int(*n))
-}
-
-func isDate(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
-}
-
-// CheckAnswer refuses an answer that the form doesn't take, and says which field asks for what.
-func (b *FormBody) CheckAnswer(a AnswerBody) error {
-	for i := range b.Fields {
-		f := &b.Fields[i]
-		value, given := a.Values[f.Name]
-		if !given && f.Required {
-			return Errorf(CodeValidation, "values.%s is missing: it has to be %s", f.Name, f.wants())
-		}
-		if given && !f.takes(value) {
-			return Errorf(CodeValidation, "values.%s is not %s", f.Name, f.wants())
-		}
-	}
-	for name := range a.Values {
-		if !slices.ContainsFunc(b.Fields, func(f FormField) bool { return f.Name == name }) {
-			var names []string
-			for i := range b.Fields {
-				names = append(names, b.Fields[i].Name)
-			}
-			return Errorf(CodeValidation, "values have a name that is no field of the form: its fields are %s", strings.Join(names, ", "))
-		}
-	}
-	return nil
-}
-
-// takes reports whether a value is one that the field asks for.
-func (f *FormField) takes(value json.RawMessage) bool {
-	switch f.Type {
-	case FieldYesNo:
-		return string(value) == "true" || string(value) == "false"
-	case FieldNumber:
-		var n *float64
-		return json.Unmarshal(value, &n) == nil && n != nil && f.holds(*n)
-	case FieldSeveral:
-		var list []string
-		if json.Unmarshal(value, &list) != nil || list == nil || f.Required && len(list) == 0 || !f.holds(float64(len(list))) {
-			return false
-		}
-		for i, o := range list {
-			if !slices.Contains(f.Options, o) || slices.Contains(list[:i], o) {
-				return false
-			}
-		}
-		return true
-	}
-	var text *string
-	if json.Unmarshal(value, &text) != nil || text == nil {
-		return false
-	}
-	switch f.Type {
-	case FieldLine:
-		return isLine(*text) && f.holds(float64(utf8.RuneCountInString(*text)))
-	case FieldText:
-		return isText(*text, MaxFieldText) && f.holds(float64(utf8.RuneCountInString(*text)))
-	case FieldDate:
-		return isDate(*text) && (f.From == "" || *text >= f.From) && (f.Until == "" || *text <= f.Until)
-	}
-	return slices.Contains(f.Options, *text)
-}
-
-func (f *FormField) holds(n float64) bool {
-	return (f.Min == nil || n >= *f.Min) && (f.Max == nil || n <= *f.Max)
-}
-
-// wants says in words what the field asks for.
-func (f *FormField) wants() string {
-	switch f.Type {
-	case FieldYesNo:
-		return "true or false"
-	case FieldNumber:
-		return "a number" + f.span("")
-	case FieldDate:
-		said := "a date like 2026-01-31"
-		if f.From != "" {
-			said += " from " + f.From + " on"
-		}
-		if f.Until != "" {
-			said += " until " + f.Until
-		}
-		return said
-	case FieldLine:
-		return fmt.Sprintf("a line of text, up to %d characters", MaxFieldLabel) + f.span(" characters")
-	case FieldText:
-		return fmt.Sprintf("a text of up to %d characters", MaxFieldText) + f.span(" characters")
-	}
-	options, _ := json.Marshal(f.Options) // texts, which were checked
-	if f.Type == FieldSeveral {
-		return "a list of different ones of " + string(options) + f.span(" of them")
-	}
-	return "one of " + string(options)
-}
-
-// span says the bounds of what is counted.
-func (f *FormField) span(what string) string {
-	switch {
-	case f.Min != nil && f.Max != nil:
-		return fmt.Sprintf(", from %v to %v%s", *f.Min, *f.Max, what)
-	case f.Min != nil:
-		return fmt.Sprintf(", at least %v%s", *f.Min, what)
-	case f.Max != nil:
-		return fmt.Sprintf(", at most %v%s", *f.Max, what)
-	}
-	return ""
 }

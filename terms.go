@@ -157,11 +157,14 @@ func (t *Terms) LimitsOf(did Did) []Limit {
 	return slices.DeleteFunc(slices.Clone(t.Limits), func(l Limit) bool { return !covers(l.Did, did) })
 }
 
-// Fits refuses content of an act that is larger than a limit.
+// Fits refuses content of an act that is larger than a limit of the act, or of the one that it is a
+// part of: an edit and a poll are no way round the bound of messages.
 func (t *Terms) Fits(did Did, bytes int) error {
-	for _, l := range t.LimitsOf(did) {
-		if l.Bytes > 0 && bytes > l.Bytes {
-			return Errorf(CodeTooLarge, "the Agreement's terms let this have at most %d bytes", l.Bytes)
+	for ; did != ""; did = partOf[did] {
+		for _, l := range t.LimitsOf(did) {
+			if l.Bytes > 0 && bytes > l.Bytes {
+				return Errorf(CodeTooLarge, "the Agreement's terms let this have at most %d bytes", l.Bytes)
+			}
 		}
 	}
 	return nil

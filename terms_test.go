@@ -127,6 +127,12 @@ func TestTermsBound(t *testing.T) {
 			t.Errorf("%v: %v", at, err)
 		}
 	}
+	sending := &Terms{Limits: []Limit{{Did: string(DidSend), Bytes: 5}}}
+	for did, fits := range map[Did]bool{DidSend: false, DidEdit: false, DidPollCreate: false, DidFormCreate: false, DidReact: true} {
+		if err := sending.Fits(did, 6); (err == nil) != fits {
+			t.Errorf("%s beside a limit of messages: %v", did, err)
+		}
+	}
 	for now, runs := range map[Time]bool{9: false, 10: true, 19: true, 20: false} {
 		if err := terms.Running(now); (err == nil) != runs {
 			t.Errorf("at %d: %v", now, err)

@@ -98,13 +98,8 @@ func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*t
 				return err
 			}
 		}
-		if body := found.pollOf(); body != nil && by != ubl.EntryReaction && by != ubl.EntryPin {
-			if found.poll, err = r.ballotsOf(snap, seq, body); err != nil {
-				return err
-			}
-		}
-		if body := found.formOf(); body != nil && by != ubl.EntryReaction && by != ubl.EntryPin {
-			if found.form, err = r.answeredOf(snap, seq, body); err != nil {
+		if by != ubl.EntryReaction && by != ubl.EntryPin {
+			if err := r.asked(snap, &found); err != nil {
 				return err
 			}
 		}
@@ -128,6 +123,18 @@ func (r *Room) find(ctx context.Context, id ubl.MessageID, by ubl.EntryType) (*t
 		return nil, unknown
 	}
 	return &found, nil
+}
+
+// asked reads the votes for a poll, and who has answered a form.
+func (r *Room) asked(snap ubl.Snapshot, of *target) (err error) {
+	body := of.message()
+	if poll := body.Poll(); poll != nil {
+		of.poll, err = r.ballotsOf(snap, of.Seq, poll)
+	}
+	if form := body.Form(); form != nil {
+		of.form, err = r.answeredOf(snap, of.Seq, form)
+	}
+	return err
 }
 
 // editsOf reads the edits of a message that still have their text.
@@ -260,9 +267,6 @@ func (s *State) decidePost(c *posted, at actors.Moment) (*plan, error) {
 	}
 	if err == nil {
 		err = s.Agreement.Terms.Fits(postDid(c), size(body))
-	}
-	if err == nil && (c.Type == ubl.EntryEdit || c.Type == ubl.EntryMessage) { // whatever it is, it is no way round the bound of messages
-		err = s.Agreement.Terms.Fits(ubl.DidSend, size(body))
 	}
 	if err == nil {
 		err = s.mayPost(c, rule)

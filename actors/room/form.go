@@ -71,15 +71,6 @@ type answered struct {
 	answers map[ubl.UserID]standing
 }
 
-// formOf is the body of a stored entry, where it is a form.
-func (b brief) formOf() *ubl.FormBody {
-	var body ubl.TypedBody
-	if b.kind() != ubl.EntryMessage || json.Unmarshal(b.Body, &body) != nil {
-		return nil
-	}
-	return body.Form()
-}
-
 // answeredOf reads who has answered one form.
 func (r *Room) answeredOf(snap ubl.Snapshot, form int64, body *ubl.FormBody) (*answered, error) {
 	all := &answered{body, make(map[ubl.UserID]standing)}
@@ -220,14 +211,11 @@ func openedForm(c ubl.TypedBody, files, max int) (ubl.TypedBody, error) {
 	if err := c.Read(ubl.ContentForm, &b); err != nil {
 		return c, err
 	}
-	if files > 0 {
-		return c, ubl.Errorf(ubl.CodeValidation, "a form carries no files")
-	}
 	body := ubl.FormContent(b)
-	if len(body.JSON) > max {
-		return c, ubl.Errorf(ubl.CodeTooLarge, "the form is longer than the room's %d bytes", max)
+	if err := alone("form", body, files, max); err != nil {
+		return c, err
 	}
-	return body, b.Check()
+	return body, checkForm(&b)
 }
 
 // answer is what somebody answers; whether the form takes it is seen when the form is known.
@@ -281,8 +269,8 @@ func (s *State) mayAsk(c *posted, form *ubl.FormBody, at actors.Moment) error {
 	if c.ImportedFrom != nil {
 		return nil
 	}
-	if form.EndsAt != 0 && (form.EndsAt <= at.Now || form.EndsAt > ubl.TimeOf(at.Now.Std().AddDate(0, 0, ubl.MaxFormDays))) {
-		return ubl.Errorf(ubl.CodeValidation, "ends_at is not within the next %d days", ubl.MaxFormDays)
+	if err := endsWithin(ubl.MaxFormDays, form.EndsAt, at); err != nil {
+		return err
 	}
 	for _, user := range form.Answerers {
 		if _, ok := s.Agreement.Members[user]; !ok {
@@ -309,7 +297,7 @@ func (a *answered) mayAnswer(who ubl.UserID, body ubl.TypedBody, at actors.Momen
 	if err := body.Read(ubl.ContentAnswer, &b); err != nil {
 		return err
 	}
-	return a.body.CheckAnswer(b)
+	return checkAnswer(a.body, b)
 }
 
 // forming is what an answer, or the redaction of a form, has in its plan besides the entry.

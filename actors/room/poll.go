@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -95,15 +94,6 @@ func (b *ballots) result() *ubl.PollResult {
 		}
 	}
 	return r
-}
-
-// pollOf is the body of a stored entry, where it is a poll.
-func (b brief) pollOf() *ubl.PollBody {
-	var body ubl.TypedBody
-	if b.kind() != ubl.EntryMessage || json.Unmarshal(b.Body, &body) != nil {
-		return nil
-	}
-	return body.Poll()
 }
 
 // ballotsOf reads what is stored of one poll.
@@ -217,14 +207,30 @@ func openedPoll(c ubl.TypedBody, files, max int) (ubl.TypedBody, error) {
 	if err := c.Read(ubl.ContentPoll, &b); err != nil {
 		return c, err
 	}
-	if files > 0 {
-		return c, ubl.Errorf(ubl.CodeValidation, "a poll carries no files")
-	}
 	body := ubl.PollContent(b)
-	if len(body.JSON) > max {
-		return c, ubl.Errorf(ubl.CodeTooLarge, "the poll is longer than the room's %d bytes", max)
+	if err := alone("poll", body, files, max); err != nil {
+		return c, err
 	}
 	return body, b.Check()
+}
+
+// alone refuses what is sent as a message of its own kind with files, or longer than the room's messages.
+func alone(what string, body ubl.TypedBody, files, max int) error {
+	switch {
+	case files > 0:
+		return ubl.Errorf(ubl.CodeValidation, "a %s carries no files", what)
+	case len(body.JSON) > max:
+		return ubl.Errorf(ubl.CodeTooLarge, "the %s is longer than the room's %d bytes", what, max)
+	}
+	return nil
+}
+
+// endsWithin refuses an end that is past, or more than so many days ahead; 0 is none.
+func endsWithin(days int, end ubl.Time, at actors.Moment) error {
+	if end != 0 && (end <= at.Now || end > ubl.TimeOf(at.Now.Std().AddDate(0, 0, days))) {
+		return ubl.Errorf(ubl.CodeValidation, "ends_at is not within the next %d days", days)
+	}
+	return nil
 }
 
 func vote(c ubl.TypedBody, _, _ int) (ubl.TypedBody, error) {
@@ -256,10 +262,8 @@ func (s *State) mayPoll(c *posted, body ubl.TypedBody, at actors.Moment) error {
 			return ubl.Errorf(ubl.CodeValidation, "only a poll that is imported has a result")
 		case c.ImportedFrom != nil:
 			return nil
-		case b.EndsAt != 0 && (b.EndsAt <= at.Now || b.EndsAt > ubl.TimeOf(at.Now.Std().AddDate(0, 0, ubl.MaxPollDays))):
-			return ubl.Errorf(ubl.CodeValidation, "ends_at is not within the next %d days", ubl.MaxPollDays)
 		}
-		return nil
+		return endsWithin(ubl.MaxPollDays, b.EndsAt, at)
 	case c.Type == ubl.EntryEdit && c.target.poll != nil:
 		return ubl.Errorf(ubl.CodeConflict, "a poll can't be edited: people have voted on what it says")
 	case c.Type != ubl.EntryVote && c.Type != ubl.EntryPollEnd:

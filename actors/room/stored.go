@@ -148,6 +148,16 @@ func (b brief) kind() ubl.EntryType {
 	return ubl.EntryType(b.Type)
 }
 
+// message is the body of a message, without a content type where it is a text in the first form; nil
+// for anything else.
+func (b brief) message() *ubl.TypedBody {
+	var body ubl.TypedBody
+	if !b.said() || json.Unmarshal(b.Body, &body) != nil {
+		return nil
+	}
+	return &body
+}
+
 // said tells a message that people or programs sent from everything else.
 func (b brief) said() bool { return b.kind() == ubl.EntryMessage }
 
