@@ -47,12 +47,12 @@ func (c *formSendCmd) Run(ctx context.Context, p *program) error {
 	if len(c.For) > 0 {
 		body["answerers"] = c.For
 	}
-	return inForms(ctx, p, &c.remote, c.format, room, "", body, func(e *ubl.Entry) string {
+	return entered(ctx, p, &c.remote, c.format, room, "/forms", body, func(e *ubl.Entry) string {
 		return fmt.Sprintf("Asked in %s: %s", e.RoomID, e.ID)
 	})
 }
 
-// fields are those of the file, or one of buttons.
+// fields reads the fields from the file, or makes one field of the buttons.
 func (c *formSendCmd) fields() (fields []ubl.FormField, err error) {
 	if len(c.Button) > 0 == (c.Fields != "") {
 		return nil, fmt.Errorf("give either --button or --fields")
@@ -133,7 +133,7 @@ func (c *formAnswerCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return inForms(ctx, p, &c.remote, c.format, room, "/"+url.PathEscape(string(c.Form))+"/answers", map[string]any{"values": values}, func(*ubl.Entry) string {
+	return entered(ctx, p, &c.remote, c.format, room, "/forms/"+url.PathEscape(string(c.Form))+"/answers", map[string]any{"values": values}, func(*ubl.Entry) string {
 		return "You have answered."
 	})
 }
@@ -177,13 +177,6 @@ func several(said []string, name string) []string {
 		}
 	}
 	return list
-}
-
-// inForms asks something of a room's forms, and says what came of it.
-func inForms(ctx context.Context, p *program, r *remote, f format, room ubl.RoomID, below string, body map[string]any, line func(*ubl.Entry) string) error {
-	return changed(ctx, p, r, f, "POST", "/api/rooms/"+url.PathEscape(string(room))+"/forms"+below, body, func(answer *struct{ Entry ubl.Entry }) string {
-		return line(&answer.Entry)
-	})
 }
 
 type formShowCmd struct {

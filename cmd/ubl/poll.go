@@ -42,7 +42,7 @@ func (c *pollCreateCmd) Run(ctx context.Context, p *program) error {
 	if c.In != 0 {
 		body["ends_at"] = ubl.TimeOf(p.now().Add(c.In))
 	}
-	return polled(ctx, p, &c.remote, c.format, room, "", body, func(e *ubl.Entry) string {
+	return entered(ctx, p, &c.remote, c.format, room, "/polls", body, func(e *ubl.Entry) string {
 		return fmt.Sprintf("Asked in %s: %s", e.RoomID, e.ID)
 	})
 }
@@ -67,7 +67,7 @@ func (c *pollVoteCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	body := map[string]any{"choices": append([]int{}, c.Choices...)}
-	return polled(ctx, p, &c.remote, c.format, room, "/"+url.PathEscape(string(c.Poll))+"/votes", body, func(*ubl.Entry) string {
+	return entered(ctx, p, &c.remote, c.format, room, "/polls/"+url.PathEscape(string(c.Poll))+"/votes", body, func(*ubl.Entry) string {
 		if len(c.Choices) == 0 {
 			return "Your vote is taken back."
 		}
@@ -87,16 +87,16 @@ func (c *pollEndCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return polled(ctx, p, &c.remote, c.format, room, "/"+url.PathEscape(string(c.Poll))+"/end", map[string]any{}, func(e *ubl.Entry) string {
+	return entered(ctx, p, &c.remote, c.format, room, "/polls/"+url.PathEscape(string(c.Poll))+"/end", map[string]any{}, func(e *ubl.Entry) string {
 		var r ubl.PollResult
 		_ = e.Body.Read(ubl.ContentPollEnd, &r)
 		return fmt.Sprintf("The poll has ended with %s.", plural(int(r.Voters), "voter"))
 	})
 }
 
-// polled asks something of a room's polls, and says what came of it.
-func polled(ctx context.Context, p *program, r *remote, f format, room ubl.RoomID, below string, body map[string]any, line func(*ubl.Entry) string) error {
-	return changed(ctx, p, r, f, "POST", "/api/rooms/"+url.PathEscape(string(room))+"/polls"+below, body, func(answer *struct{ Entry ubl.Entry }) string {
+// entered sends something below a room that becomes an entry of it, and says what came of it.
+func entered(ctx context.Context, p *program, r *remote, f format, room ubl.RoomID, below string, body map[string]any, line func(*ubl.Entry) string) error {
+	return changed(ctx, p, r, f, "POST", "/api/rooms/"+url.PathEscape(string(room))+below, body, func(answer *struct{ Entry ubl.Entry }) string {
 		return line(&answer.Entry)
 	})
 }
