@@ -35,5 +35,5 @@ export const ofSettings: readonly Entry[] = [
 // isFor tells whether something is for who is signed in.
 export const isFor = ({ owner, operator }: Pick<Entry, 'owner' | 'operator'>) => (!owner || isOwner.value) && (!operator || isOperator.value);
 
-// entries are those of "More" for who is signed in.
+// entries is what "More" shows to the person who is signed in.
 export const entries = computed(() => all.filter(isFor));

@@ -20,6 +20,7 @@ import { status } from './status';
 
 const rest = 5000; // ms between two looks, while somebody watches
 const fewest = 3; // nodes that a cluster keeps
+const farBehind = 1000; // entries by which a copy is worth a word, as the alert UBLApplyLag has it: a few are on their way
 const farOff = 10_000; // ms by which a clock is worth a word
 
 export default function Cluster() {
@@ -129,7 +130,7 @@ function behind({ partitions }: ClusterStatus, { node_id }: ClusterNode): string
   const damaged = copies.filter((r) => (r.scrub?.damages ?? 0) > 0).length;
   const differ = partitions.filter((p) => p.differ?.includes(node_id)).length;
   return [
-    lag > 0 && t('cluster.lag', { n: number(lag) }),
+    lag > farBehind && t('cluster.lag', { n: number(lag) }),
     lost > 0 && t('cluster.lost', { n: lost }),
     damaged > 0 && t('cluster.damaged', { n: damaged }),
     differ > 0 && t('cluster.differs', { n: differ }),

@@ -1,1 +1,0 @@
-import{At as e,gn as t}from"./index-C7p-a-2a.js";import{t as n}from"./Plan-CyOOMnL-.js";import{n as r}from"./Later-DuMci4iM.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};
