@@ -39,7 +39,7 @@ type ClusterNode struct {
 	DiskFull bool `json:"disk_full,omitempty"`
 	// ClockOffset is how far its clock is ahead of the other nodes', in milliseconds.
 	ClockOffset int64 `json:"clock_offset_ms,omitempty"`
-	// Version is that of the program it runs; "" where the node doesn't say.
+	// Version is the version of the program that the node runs; "" for a node that doesn't say.
 	Version string `json:"version,omitempty"`
 	// BackupAt is when the newest backup that was made through it was complete; nil where
 	// it knows of none.

@@ -59,8 +59,8 @@ type Options struct {
 	// Keys name the keys that the node signs with and accepts, the first in use; the
 	// others are told.
 	Keys func() []string
-	// Version is that of the program, and BackupAt when the newest backup through the node
-	// was complete, nil where it knows of none. Others are told of both.
+	// Version is the program's. BackupAt says when the newest backup through this node was
+	// complete; nil for none. The other nodes are told both.
 	Version  string
 	BackupAt func() *ubl.Time
 	// Joined puts on record, on partition 0's leader, that a node is in, before it

@@ -267,7 +267,12 @@ func TestWebhookWithoutMaker(t *testing.T) {
 // enter posts an entry of bob's into a room.
 func (w *hooked) enter(room ubl.RoomID, kind ubl.EntryType, target ubl.MessageID, body ubl.TypedBody) ubl.MessageID {
 	w.t.Helper()
-	posted := harness.Must[*ubl.Posted](w.House, ubl.RoomName(w.ana.TenantID, room), ubl.PostEntry{Request: w.Request(w.bob), Type: kind, Target: target, Body: body})
+	return w.enterAs(w.bob, room, kind, target, body)
+}
+
+func (w *hooked) enterAs(who ubl.Identity, room ubl.RoomID, kind ubl.EntryType, target ubl.MessageID, body ubl.TypedBody) ubl.MessageID {
+	w.t.Helper()
+	posted := harness.Must[*ubl.Posted](w.House, ubl.RoomName(w.ana.TenantID, room), ubl.PostEntry{Request: w.Request(who), Type: kind, Target: target, Body: body})
 	var e ubl.Entry
 	if err := json.Unmarshal(posted.Entry, &e); err != nil {
 		w.t.Fatal(err)
@@ -323,11 +328,8 @@ func TestWebhookKeepsItsMakersAnswers(t *testing.T) {
 	asked := w.enter(ubl.GeneralRoom, ubl.EntryMessage, "", ubl.TypedBody{Type: ubl.ContentPoll, JSON: json.RawMessage(`{"question":"Where to?","options":["Here","There"],"anonymous":true}`)})
 	form := w.enter(ubl.GeneralRoom, ubl.EntryMessage, "", ubl.FormContent(ubl.FormBody{Text: "How much?", Private: true, Fields: []ubl.FormField{{Name: "pay", Label: "Pay", Type: ubl.FieldLine}}}))
 	poll.Until(t, "both were tried", func() bool { w.Alarms(); return len(w.all()) >= 2 })
-	bob := w.bob
-	w.bob = w.ana // who enters
-	w.enter(ubl.GeneralRoom, ubl.EntryVote, asked, ubl.TypedBody{Type: ubl.ContentVote, JSON: json.RawMessage(`{"choices":[1]}`)})
-	w.enter(ubl.GeneralRoom, ubl.EntryAnswer, form, ubl.AnswerContent(json.RawMessage(`{"pay":"4711 a month"}`)))
-	w.bob = bob
+	w.enterAs(w.ana, ubl.GeneralRoom, ubl.EntryVote, asked, ubl.TypedBody{Type: ubl.ContentVote, JSON: json.RawMessage(`{"choices":[1]}`)})
+	w.enterAs(w.ana, ubl.GeneralRoom, ubl.EntryAnswer, form, ubl.AnswerContent(json.RawMessage(`{"pay":"4711 a month"}`)))
 	w.answer(http.StatusOK)
 	w.mu.Lock()
 	w.posts = nil

@@ -25,7 +25,7 @@ type attachment struct {
 	Type  string `json:"content_type"`
 }
 
-// attachments are those of the newest message of a room.
+// attachments lists the files of the newest message in a room.
 func (c *client) attachments(room string) []attachment {
 	c.t.Helper()
 	var page struct {

@@ -159,8 +159,8 @@ func TestNodeAlone(t *testing.T) {
 	})
 }
 
-// TestNodes: operators see each node of a cluster and who is gone, without loading the page anew;
-// three can't spare one, and of four one is removed once somebody is sure.
+// TestNodes: operators see every node of a cluster, and without reloading the page, which node is down.
+// No node can be removed of three. Of four, one is, once somebody has confirmed it.
 func TestNodes(t *testing.T) {
 	onScreen(t, desktop, func(t *testing.T, v view) {
 		s := threeNodes(t, "--operator", owner)

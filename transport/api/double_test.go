@@ -124,7 +124,7 @@ const saidID = ubl.MessageID("m:00000000-002a-8000-8000-000000000000")
 // bobsID is that of the entry at 7, which bob has written.
 const bobsID = ubl.MessageID("m:00000000-0007-8000-8000-000000000000")
 
-// formID is that of the entry at 51, which is a form.
+// formID names entry 51, which is a form.
 const formID = ubl.MessageID("m:00000000-0033-8000-8000-000000000000")
 
 // pollID is that of the entry at 50, which is a poll.
