@@ -27,8 +27,10 @@ func everywhere(t *testing.T, flow func(t *testing.T, start starter, v view)) {
 }
 
 // onScreen runs a test with one screen, and in `make soak` and where pictures are wanted with the
-// other, too: for what is the same on both but its looks.
+// other, too: for what is the same on both but its looks. Others run beside it, as they do for
+// onBothScreens; those that measure don't call these.
 func onScreen(t *testing.T, usual view, flow func(t *testing.T, v view)) {
+	t.Parallel()
 	for _, v := range views {
 		t.Run(v.name, func(t *testing.T) {
 			if v != usual && pictures == "" {
@@ -42,6 +44,7 @@ func onScreen(t *testing.T, usual view, flow func(t *testing.T, v view)) {
 
 // onBothScreens runs a test with each screen.
 func onBothScreens(t *testing.T, flow func(t *testing.T, v view)) {
+	t.Parallel()
 	for _, v := range views {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
