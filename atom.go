@@ -385,6 +385,7 @@ const (
 	DidDocumentGet      Did = "office.document.get"
 	DidDocumentUpdate   Did = "office.document.update"
 	DidDocumentDelete   Did = "office.document.delete"
+	DidDocumentPublish  Did = "office.document.publish"
 	DidDocumentList     Did = "office.document.list"
 	DidDocumentVersions Did = "office.document.versions"
 	DidDocumentSearch   Did = "office.document.search"
@@ -454,7 +455,7 @@ var dids = []Did{
 	DidPollCreate, DidPollVote, DidPollEnd, DidFormCreate, DidFormAnswer,
 	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
-	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
+	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete, DidDocumentPublish,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidMessageSearch, DidComplete, DidToolCall,
 	DidFilePut, DidFileGet, DidFileList, DidFileRemove, DidFileCollect,
 	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave, DidContainerRedact,

@@ -139,6 +139,8 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidContainerJoin:         {ubl.Fields{inside, role, user}, set, onContainer},
 		ubl.DidDocumentCreate:        {written, op("document.put", content, document, version, workspace), onContainer},
 		ubl.DidDocumentUpdate:        {written, op("document.put", content, document, version, workspace), onContainer},
+		ubl.DidDocumentPublish: {ubl.Fields{ubl.Str("commit", strings.Repeat("0", 40)), ubl.Int("documents", 2), ubl.Int("removed", 1), workspace},
+			op("document.put", content, document, ubl.Str("published_hash", ubl.BodyHash(nil)), ubl.Str("title_hash", ubl.BodyHash(nil)), version, workspace), onContainer},
 		ubl.DidDocumentDelete:        {ubl.Fields{document, version, workspace}, op("document.delete", document, version, workspace), onContainer},
 		ubl.DidDocumentGet:           {ubl.Fields{document, version, workspace}, op("document.read", workspace), onContainer},
 		ubl.DidDocumentVersions:      {ubl.Fields{document, workspace}, op("document.read", workspace), onContainer},

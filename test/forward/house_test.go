@@ -138,6 +138,12 @@ func local(name ubl.Name) ubl.ContainerID { return ubl.ContainerID(name.Local())
 
 func (w *world) documents(shelf ubl.Name) {
 	title, content := "Plan", "second \u2028 <b>"
+	page := ubl.DocumentToPublish{DocumentKey: ubl.DocumentKey{Type: "tag", ID: "tide"}, Path: "tags/tide.md", Title: "Tide", Metadata: json.RawMessage(`{"publish":true}`)}
+	key := []ubl.DocumentKey{page.DocumentKey}
+	if made := must[*ubl.DocumentsPublished](w.forwarder, shelf, ubl.PublishDocuments{Request: w.h.Request(w.ana), Put: []ubl.DocumentToPublish{page}}); len(made.Changed) != 1 {
+		w.t.Errorf("published are %+v", made)
+	}
+	must[*ubl.DocumentsPublished](w.forwarder, shelf, ubl.PublishDocuments{Request: w.h.Request(w.ana), Remove: key})
 	first := must[*ubl.DocumentResult](w.forwarder, shelf, ubl.CreateDocument{Request: w.h.Request(w.ana), Title: title, Content: "first"})
 	id := first.Document.DocumentID
 	must[*ubl.DocumentResult](w.forwarder, shelf, ubl.UpdateDocument{Request: w.h.Request(w.ana), DocumentID: id, Title: &title, Content: &content, IfVersion: 1})

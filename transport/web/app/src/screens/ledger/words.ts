@@ -101,6 +101,7 @@ const said: Record<string, string> = {
   'office.document.create': 'wrote a document',
   'office.document.update': 'wrote a document’s next version',
   'office.document.delete': 'deleted a document',
+  'office.document.publish': 'published documents from a source',
   'office.file.put': 'put a file into a workspace',
   'office.file.get': 'read a file',
   'office.file.list': 'looked through files',
