@@ -76,9 +76,9 @@ func TestBridgePassesOn(t *testing.T) {
 	m := w.sends("good morning\nand two lines")
 	w.bob.waitFor("good morning")
 	w.bob.waitFor("and two lines")
-	must(t, w.ana.do(t.Context(), "PATCH", "/api/rooms/general/entries/"+m.MsgID, "", map[string]string{"text": "good evening"}, nil))
+	must(t, w.ana.do(t.Context(), "POST", "/api/rooms/general/entries/"+m.MsgID+"/edits", "", map[string]string{"text": "good evening"}, nil))
 	w.bob.waitFor("* corrected: good evening")
-	must(t, w.ana.do(t.Context(), "DELETE", "/api/rooms/general/entries/"+m.MsgID, "", nil, nil))
+	must(t, w.ana.do(t.Context(), "POST", "/api/rooms/general/entries/"+m.MsgID+"/redaction", "", nil, nil))
 	w.bob.waitFor("* removed a message of ")
 
 	w.sends("a\r\nQUIT :gone\r\nPRIVMSG #ubl :\x01ACTION is not you\x01\u202egnihton")
