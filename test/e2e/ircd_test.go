@@ -273,11 +273,17 @@ type bridged struct {
 	log   *tail
 }
 
+// agentOf is the token of an agent as docs/bridges.md has one made.
+func (n *node) agentOf(name string) string {
+	n.t.Helper()
+	return strings.TrimSpace(n.run("token", "owner@localhost", "--data", n.dir, "--service", name, "--room", "general",
+		"--tools", "messenger.*", "--tools", "room.get", "--tools", "tenant.member.list"))
+}
+
 // bridge makes one of the room general, as an agent of its own. It doesn't run yet.
 func (n *node) bridge(name, server, ca string) *bridged {
 	n.t.Helper()
-	token := strings.TrimSpace(n.run("token", "owner@localhost", "--data", n.dir, "--service", name, "--room", "general", "--tools", "messenger.*", "--tools", "room.get", "--tools", "tenant.member.list"))
-	b := &bridged{n: n, token: token, log: &tail{}, args: []string{"bridge", "irc", "general", "--url", "http://" + n.addr, "--server", server, "--ca", ca,
+	b := &bridged{n: n, token: n.agentOf(name), log: &tail{}, args: []string{"bridge", "irc", "general", "--url", "http://" + n.addr, "--server", server, "--ca", ca,
 		"--channel", "#ubl", "--nick", name, "--pace", "1ms", "--state", filepath.Join(n.t.TempDir(), "bridge.json")}}
 	n.t.Cleanup(func() {
 		b.kill()
