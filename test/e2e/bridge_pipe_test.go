@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -50,8 +51,12 @@ func TestBridgeOfTheManual(t *testing.T) {
 	_, err = io.WriteString(in, "hello from a pipe\n")
 	must(t, err)
 	w.reads("pipe: hello from a pipe")
-	w.sends("hello pipe")
+	m := w.sends("hello pipe")
 	hears("hello pipe")
+	poll.Until(t, "it has written down that it said so", func() bool {
+		kept, _ := os.ReadFile(filepath.Join(dir, "pipe.json"))
+		return strings.Contains(string(kept), fmt.Sprintf(`"seq":%d}`, m.RoomSeq))
+	})
 	kill()
 	w.sends("while you were away")
 	_, kill = run()
