@@ -29,6 +29,7 @@ type cli struct {
 	History  historyCmd  `cmd:"" group:"Rooms and messages" help:"Read a room's messages."`
 	Tail     tailCmd     `cmd:"" group:"Rooms and messages" help:"Follow a room."`
 	Webhook  webhookCmd  `cmd:"" group:"Rooms and messages" help:"Have other servers told of messages, signed, and see how that fares."`
+	Bridge   bridgeCmd   `cmd:"" group:"Rooms and messages" help:"Connect a room with another system's channels."`
 	Poll     pollCmd     `cmd:"" group:"Rooms and messages" help:"Ask rooms to vote, vote, and end polls."`
 	Form     formCmd     `cmd:"" group:"Rooms and messages" help:"Ask with buttons and fields, and answer."`
 	Schedule scheduleCmd `cmd:"" group:"Rooms and messages" help:"Send messages later, once or again and again."`
@@ -110,6 +111,7 @@ var exitHelp = map[string]string{
 	"import slack":      importExits,
 	"import mattermost": importExits,
 	"import matrix":     importExits,
+	"bridge irc":        "0 it was stopped, or --check found all well, 1 a side no longer takes the bridge, or its file can't be written, 2 the command line is wrong.",
 	"verify":            "0 the ledger holds, 1 it doesn't, 2 the command line is wrong, 65 what is there holds: atoms are missing, or may be.",
 }
 
@@ -146,6 +148,7 @@ var examples = map[string][]string{
 	"webhook deliveries": {"ubl webhook deliveries wh:00112233445566778899"},
 	"webhook redeliver":  {"ubl webhook redeliver wh:00112233445566778899 msg_00112233445566778899"},
 	"webhook rm":         {"ubl webhook rm wh:00112233445566778899"},
+	"bridge irc":         {"ubl bridge irc general --server irc.example.org --channel #ubl --token-file bridge.token --check", "ubl bridge irc general --server irc.example.org --channel #ubl --nick ublbot --login ublbot --password-file irc.password"},
 	"schedule cancel":    {"ubl schedule cancel q:00112233445566778899"},
 	"tail":               {"ubl tail general", "ubl tail general --from 0 --json"},
 	"rooms":              {"ubl rooms", `ubl rooms --directory "launch plans"`},
