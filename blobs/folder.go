@@ -16,6 +16,7 @@ import (
 
 	"ubl"
 	"ubl/durable"
+	"ubl/panics"
 )
 
 const (
@@ -36,6 +37,8 @@ type Options struct {
 	Quota ubl.Quota
 	// Scanner looks into contents before they are kept; nil looks into none.
 	Scanner Scanner
+	// Panics guards scans. It goes with Scanner.
+	Panics *panics.Catcher
 	// Refused puts on record that a content was refused, before it goes. It goes with Scanner.
 	Refused func(ctx context.Context, who ubl.Identity, bytes int64, found string) error
 	// Step is told of each point at which a crash is worth trying; nil for nobody.

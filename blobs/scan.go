@@ -81,17 +81,24 @@ func (u *Uploads) scan(ctx context.Context, o *open) *scanning {
 	scan := &scanning{done: make(chan struct{})}
 	o.scan = scan
 	ctx = context.WithoutCancel(ctx) // a scanner bounds its own time
-	go func() {
+	u.opts.Panics.Go(nil, "a scan for malware", func() {
 		defer close(scan.done)
-		file, err := os.Open(o.data())
-		if err != nil {
-			scan.err = failed("look into an upload", err)
-			return
-		}
-		defer file.Close()
-		scan.found, scan.err = u.opts.Scanner.Scan(ctx, file)
-	}()
+		scan.err = u.opts.Panics.Try("a scan for malware", func() (err error) { // one that panics has found nothing out
+			scan.found, err = u.look(ctx, o)
+			return err
+		})
+	})
 	return scan
+}
+
+// look has the scanner read what has come in.
+func (u *Uploads) look(ctx context.Context, o *open) (found string, err error) {
+	file, err := os.Open(o.data())
+	if err != nil {
+		return "", failed("look into an upload", err)
+	}
+	defer file.Close()
+	return u.opts.Scanner.Scan(ctx, file)
 }
 
 // rescan has the next request look again.

@@ -140,6 +140,21 @@ func TestScanFails(t *testing.T) {
 	}
 }
 
+// TestScanPanics: a scan that panics has found nothing out, so nothing is kept.
+func TestScanPanics(t *testing.T) {
+	w, _ := scanned(t, &looks{})
+	w.scanner = panicking{}
+	w.start(t)
+	id := w.waiting(t, content(10))
+	if _, err := w.uploads.Finish(t.Context(), ana, id); ubl.CodeOf(err) != ubl.CodeInternal {
+		t.Errorf("finished: %v", err)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Scan(context.Context, io.Reader) (string, error) { panic("a scan") }
+
 // TestScanSlow: who doesn't wait for the scan hears that it is under way, and so does who looks. Who
 // asks again has what it found; and an upload may end meanwhile.
 func TestScanSlow(t *testing.T) {

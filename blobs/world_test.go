@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"ubl"
 	"ubl/blobs"
+	"ubl/panics"
 )
 
 var (
@@ -51,7 +53,7 @@ func open(t testing.TB, dir string) *world {
 // start is what a start does with what an earlier run has left.
 func (w *world) start(t testing.TB) {
 	t.Helper()
-	o := blobs.Options{Scanner: w.scanner, Refused: func(ctx context.Context, who ubl.Identity, bytes int64, found string) error {
+	o := blobs.Options{Scanner: w.scanner, Panics: panics.New(slog.New(slog.DiscardHandler)), Refused: func(ctx context.Context, who ubl.Identity, bytes int64, found string) error {
 		if w.broken != nil {
 			return w.broken
 		}

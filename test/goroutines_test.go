@@ -32,6 +32,7 @@ var unguarded = map[string]string{
 	"cluster/mesh/dial.go dial":               "the timers cancel and close",
 	"cluster/answer.go serveAsk":              "Node.answer catches what its question panics with",
 	"gateway/provider.go ask":                 "the timer cancels",
+	"scan/scan.go ask":                        "ends the waiting for a connection",
 	"mail/mail.go dial":                       "closes a connection",
 	"limits/listen.go part":                   "reads what nobody looks at, and closes the connection",
 	"office/replay.go join":                   "the timer counts one reader less",
