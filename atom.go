@@ -401,6 +401,7 @@ const (
 	DidFileList    Did = "office.file.list"
 	DidFileRemove  Did = "office.file.remove"
 	DidFileCollect Did = "office.file.collect"
+	DidFileRefuse  Did = "office.file.refuse"
 
 	DidContainerCreate       Did = "container.create"
 	DidContainerJoin         Did = "container.join"
@@ -457,7 +458,7 @@ var dids = []Did{
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete, DidDocumentPublish,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidMessageSearch, DidComplete, DidToolCall,
-	DidFilePut, DidFileGet, DidFileList, DidFileRemove, DidFileCollect,
+	DidFilePut, DidFileGet, DidFileList, DidFileRemove, DidFileCollect, DidFileRefuse,
 	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave, DidContainerRedact,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,

@@ -39,6 +39,7 @@ func TestEveryAct(t *testing.T) {
 	inside, workspace, transfer := ubl.Str("container_id", "w:a"), ubl.Str("workspace_id", "w:a"), ubl.Str("transfer_id", "x:1")
 	content, document, version := ubl.Str("content_hash", ubl.Salt{1}.CommitText("content", "")), ubl.Str("document_id", "d:1"), ubl.Int("version", 1)
 	file := ubl.Str("file_id", "f:1")
+	refused := ubl.Fields{ubl.Int("bytes", 68), ubl.Str("found", "Eicar-Test-Signature"), ubl.Str("node_id", "n1"), user}
 	imported, importedHash := ubl.Str("imported_from", "c:"+strings.Repeat("0", 64)), ubl.Str("imported_hash", ubl.BodyHash(nil))
 	founding := ubl.Fields{inside, ubl.Str("kind", "workspace"), ubl.Str("name", "a"), ubl.WorkspaceKind().Physics.Field()}
 	product := ubl.Str("imported_product", ubl.Slack)
@@ -152,6 +153,7 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidFileList:              {ubl.Fields{document, workspace}, op("file.read", workspace), onContainer},
 		ubl.DidFileRemove:            {ubl.Fields{document, file, workspace}, op("file.remove", document, file, workspace), onContainer},
 		ubl.DidFileCollect:           {ubl.Fields{ubl.Int("blobs", 2), ubl.Int("bytes", 70), ubl.Str("node_id", "n1")}, op("file.collect", ubl.Int("blobs", 2), ubl.Int("bytes", 70), ubl.Str("node_id", "n1")), onTenant},
+		ubl.DidFileRefuse:            {refused, op("file.refuse", refused...), onTenant},
 		ubl.DidTransfer:              {append(moved, ubl.Int("amount", 5)), op("transfer.arrived", ubl.Int("amount", 5), ubl.Str("to", "k:b"), transfer), onContainer},
 		ubl.DidReceive:               {append(moved, content, document, ubl.Int("files", 2), ubl.Str("files_hash", ubl.BodyHash(nil)), version), op("transfer.received", document, ubl.Str("from", "w:a"), transfer, version), onContainer},
 		ubl.DidCreditsIssue:          {ubl.Fields{ubl.Int("amount", 5), inside}, op("credits.issue", ubl.Int("amount", 5), inside), onContainer},

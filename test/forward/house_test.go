@@ -168,6 +168,7 @@ func (w *world) documents(shelf ubl.Name) {
 	}
 	must[*ubl.FileResult](w.forwarder, shelf, ubl.RemoveFile{Request: w.h.Request(w.ana), FileID: put.FileID})
 	must[*ubl.Collected](w.forwarder, w.tenant, ubl.CollectBlobs{Request: w.h.Request(ubl.Platform()), NodeID: "n1", Blobs: []ubl.BlobID{blob}, Bytes: []int64{7}})
+	must[*ubl.Receipt](w.forwarder, w.tenant, ubl.RefuseFile{Request: w.h.Request(ubl.Platform()), NodeID: "n1", UserID: w.ana.UserID, Bytes: 68, Found: "Eicar-Test-Signature"})
 	hits := must[*ubl.DocumentHits](w.forwarder, shelf, ubl.SearchDocuments{Request: w.h.Request(w.ana), Query: "second", Limit: 10})
 	if len(hits.Documents) != 1 || hits.Documents[0].Snippet == "" || hits.Documents[0].Score == 0 {
 		w.t.Errorf("the search found %+v", hits)

@@ -107,6 +107,7 @@ const said: Record<string, string> = {
   'office.file.list': 'looked through files',
   'office.file.remove': 'removed a file',
   'office.file.collect': 'cleared contents that no file has any more',
+  'office.file.refuse': 'refused a file that a malware scanner warned of',
   'container.create': 'made a container',
   'container.join': 'joined a container',
   'container.invite': 'added somebody to a container',
