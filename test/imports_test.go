@@ -50,6 +50,7 @@ var outside = map[string][]string{
 	"ubl/transport/oauth":       {"github.com/go-chi/chi/v5"},
 	"ubl/transport/unsubscribe": {"github.com/go-chi/chi/v5"},
 	"ubl/portal/stdio":          {"golang.org/x/sys/unix"},
+	"ubl/knowledge":             {"github.com/santhosh-tekuri/jsonschema/v6", "go.yaml.in/yaml/v4", "golang.org/x/text/unicode/norm"},
 	"ubl/portal/openapi":        {"github.com/getkin/kin-openapi/openapi3", "go.yaml.in/yaml/v4"},
 }
 
