@@ -191,7 +191,7 @@ const (
 	MaxPublished      = 100
 	MaxPublishedBytes = 4 << 20
 	MaxMetadataBytes  = 8 << 10
-	MaxPathBytes      = 512
+	MaxPathBytes      = 1024
 	// MaxCredits is the most credits of one container and of one act; sums of few
 	// of them stay exact in JSON.
 	MaxCredits = 1 << 50

@@ -41,6 +41,8 @@ type cli struct {
 	Doc  docCmd  `cmd:"" group:"Documents and files" help:"List, read, write and find documents."`
 	File fileCmd `cmd:"" group:"Documents and files" help:"Put files into workspaces, and get them."`
 
+	Knowledge knowledgeCmd `cmd:"" group:"Documents and files" help:"Publish folders of Markdown, and check whether they are ready."`
+
 	Members     membersCmd     `cmd:"" group:"People, agents and tools" help:"List the people and agents of your tenant."`
 	Member      memberCmd      `cmd:"" group:"People, agents and tools" help:"List, add and remove members of the tenant, rooms and containers."`
 	Invite      invitesCmd     `cmd:"" group:"People, agents and tools" help:"Invite people into your tenant; list and take back invitations."`
@@ -112,6 +114,7 @@ var exitHelp = map[string]string{
 	"import mattermost": importExits,
 	"import matrix":     importExits,
 	"bridge irc":        "0 it was stopped, or --check found all well, 1 a side no longer takes the bridge, or its file can't be written, 2 the command line is wrong.",
+	"knowledge check":   "0 all that asks to be published would be, 1 some of it wouldn't, or failed, 2 the command line is wrong.",
 	"verify":            "0 the ledger holds, 1 it doesn't, 2 the command line is wrong, 65 what is there holds: atoms are missing, or may be.",
 }
 
@@ -206,6 +209,8 @@ var examples = map[string][]string{
 	"doc list":           {`ubl doc list`, `ubl doc list --workspace plans --as-of 4711 --json`},
 	"doc get":            {`ubl doc get Launch`, `ubl doc get d:01890000-0000-7000-8000-000000000000 --at-version 2 > launch.md`},
 	"doc put":            {`ubl doc put launch.md`, `ubl doc put launch.md --document Launch --if-version 3`, `date | ubl doc put - --title Now --workspace plans`},
+	"knowledge check":    {`ubl knowledge check ./handbook`, `ubl knowledge check ./handbook --strict --json`},
+	"knowledge import":   {`ubl knowledge import ./handbook --workspace handbook`, `ubl knowledge import . --workspace handbook --commit $(git rev-parse HEAD) --yes`},
 	"search":             {`ubl search "launch mond*"`, `ubl search '"launch plan" -draft' --in general --from ana@example.com --after 2026-01-31`},
 	"doc search":         {`ubl doc search "launch mond*"`},
 	"tool list":          {`ubl tool list`, `ubl tool list --server weather --json`},

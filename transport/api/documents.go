@@ -119,7 +119,7 @@ func (k PublishedKey) key() ubl.DocumentKey { return ubl.DocumentKey{Type: k.Typ
 
 type documentBody struct {
 	PublishedKey
-	Path     string         `json:"path" minLength:"1" maxLength:"512" doc:"Its file in the source." example:"patterns/cell-governance.md"`
+	Path     string         `json:"path" minLength:"1" maxLength:"1024" doc:"Its file in the source." example:"patterns/cell-governance.md"`
 	Title    string         `json:"title" minLength:"1" maxLength:"256" doc:"What the document is called." example:"Cell governance"`
 	Content  string         `json:"content" maxLength:"1000000" doc:"The whole text." example:"# Cells"`
 	Metadata map[string]any `json:"metadata,omitempty" doc:"What the file says of itself: at most 8,192 bytes." example:"{\"tags\":[\"governance\"]}"`
