@@ -26,6 +26,8 @@ func TestChunkHeadings(t *testing.T) {
 		"in a comment":               {"<!--\n# A\n-->\n# B\n", `"<!--\n# A\n-->\n" B:"# B\n"`},
 		"in code that never ends":    {"# A\n```\n# B\n", `A:"# A\n` + "```" + `\n# B\n"`},
 		"a line between paragraphs":  {"a\n\n---\n\nb", `"a\n\n---\n\nb"`},
+		"a line below a list":        {"- a\n---\n* b\n---\n12. c\n---\nx", `"- a\n---\n* b\n---\n12. c\n---\nx"`},
+		"a line below a quotation":   {"> a\n---\nx", `"> a\n---\nx"`},
 		"a heading is no underlined": {"# A\n---\nx", `A:"# A\n---\nx"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,16 +37,18 @@ func (e *Entry) takeLinks(o *Ontology, fields map[string]any, front *tree) {
 			e.addLink(link)
 		}
 	}
+	if len(e.Links) > MaxLinks {
+		more := e.Links[MaxLinks]
+		e.tell(Note, more.Line, more.Field, "only the first %d links are followed", MaxLinks)
+		e.Links = e.Links[:MaxLinks]
+	}
 }
 
+// addLink takes one link more than may be, so that it can be told of.
 func (e *Entry) addLink(l Link) {
-	if len(e.Links) == MaxLinks {
-		e.tell(Note, l.Line, l.Field, "only the first %d links are followed", MaxLinks)
-	}
 	if len(e.Links) <= MaxLinks && l.Target != "" {
 		e.Links = append(e.Links, l)
 	}
-	e.Links = e.Links[:min(len(e.Links), MaxLinks)]
 }
 
 // texts are those of a field: of a list, or one alone.
@@ -106,9 +108,10 @@ func linksOf(line string) (links []Link) {
 	return links
 }
 
-// wikiTarget is what a wiki link names, without a label and a heading.
+// wikiTarget is what a wiki link names, without a label and a heading. In a table the bar before the
+// label is escaped.
 func wikiTarget(inner string) string {
-	target, _, _ := strings.Cut(inner, "|")
+	target, _, _ := strings.Cut(strings.ReplaceAll(inner, `\|`, "|"), "|")
 	target, _, _ = strings.Cut(target, "#")
 	return strings.TrimSpace(target)
 }

@@ -41,6 +41,7 @@ func TestLinks(t *testing.T) {
 		"[[Circle.md]]":                "data/concepts/circle.md",
 		"[[ circle | our circle ]]":    "data/concepts/circle.md",
 		"[[circle#Roles|roles]]":       "data/concepts/circle.md",
+		`| [[circle\|ours]] |`:         "data/concepts/circle.md", // in a table a bar is escaped
 		"[[KREIS]]":                    "data/concepts/circle.md",
 		"[[working circle]]":           "data/concepts/circle.md",
 		"[[soil makers]]":              "data/groups/compost.md",
@@ -121,6 +122,15 @@ func orNothing(to string) string {
 	return to
 }
 
+// TestTooManyLinks: a file with more links than are followed says so once, at the first of the rest.
+func TestTooManyLinks(t *testing.T) {
+	v := vaultOf(t, map[string]string{"a.md": "|\n" + strings.Repeat("[[a]]\n", MaxLinks+3)})
+	if n := len(v.Entries[0].Links); n != MaxLinks {
+		t.Errorf("it has %d links", n)
+	}
+	same(t, "the problems", Problems(v.Entries[0].Problems).Error(), "a.md:5007: only the first 5000 links are followed")
+}
+
 // TestFieldLinks: fields that a type has links in are links, with their lines; others aren't.
 func TestFieldLinks(t *testing.T) {
 	v := vaultOf(t, map[string]string{
@@ -131,16 +141,23 @@ func TestFieldLinks(t *testing.T) {
 	var got strings.Builder
 	for _, e := range v.Entries {
 		for _, l := range e.Links {
-			fmt.Fprintf(&got, "%s:%d: %s %s > %s\n", e.Path, l.Line, l.Field, l.Target, orNothing(l.To))
+			fmt.Fprintf(&got, "%s:%d: %s%s > %s\n", e.Path, l.Line, inField(l), l.Target, orNothing(l.To))
 		}
 	}
 	same(t, "the links", got.String(), `
-artifacts/patterns/from.md:6: isPartOf one > one.md
-artifacts/patterns/from.md:8: relatedPatterns two > artifacts/patterns/two.md
-artifacts/patterns/from.md:9: relatedPatterns artifacts/patterns/two > artifacts/patterns/two.md
-artifacts/patterns/from.md:10: relatedPatterns /tags/three.md > tags/three.md
-artifacts/patterns/from.md:13: relatedPatterns none > nothing
+artifacts/patterns/from.md:6: isPartOf: one > one.md
+artifacts/patterns/from.md:8: relatedPatterns: two > artifacts/patterns/two.md
+artifacts/patterns/from.md:9: relatedPatterns: artifacts/patterns/two > artifacts/patterns/two.md
+artifacts/patterns/from.md:10: relatedPatterns: /tags/three.md > tags/three.md
+artifacts/patterns/from.md:13: relatedPatterns: none > nothing
 artifacts/patterns/from.md:16: two > artifacts/patterns/two.md
-tags/from.md:6: relatedTerms three > tags/three.md
+tags/from.md:6: relatedTerms: three > tags/three.md
 `)
+}
+
+func inField(l Link) string {
+	if l.Field == "" {
+		return ""
+	}
+	return l.Field + ": "
 }

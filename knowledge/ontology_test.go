@@ -24,6 +24,9 @@ func TestOntologyErrors(t *testing.T) {
 			"o.yaml:6: it descends from more than 8 types, or from itself\no.yaml:8: it descends from more than 8 types, or from itself"},
 		"a path to what is abstract": {head + "types:\n  a: {}\n  b: {abstract: true}\npaths:\n  x: b\n", `o.yaml:8: no entry can be of type "b", which is abstract`},
 		"a path out of the vault":    {head + "types:\n  a: {}\npaths:\n  ../x: a\n", `o.yaml:7: "../x" is no folder of a vault`},
+		"a folder twice":             {head + "types:\n  a: {}\npaths:\n  x: a\n  /x/: a\n", `o.yaml:8: "x" is there twice`},
+		"left out of the vault":      {head + "types: {a: {}}\nexclude:\n  folders:\n    - ../x\n", `o.yaml:7: "../x" is no folder of a vault`},
+		"a name of a type":           {head + "types:\n  a: {}\n  B: {}\n", "o.yaml:6: the name of a type has lower-case letters, digits, _ and -, at most 64, and begins with a letter"},
 		"a type that was renamed":    {head + "types:\n  a: {}\nrenamed:\n  a: a\n", `o.yaml:7: "a" is a type, and so has no other name`},
 		"renamed to nothing":         {head + "types:\n  a: {}\nrenamed:\n  b: c\n", `o.yaml:7: there is no type "c"`},
 		"no JSON Schema":             {head + "types:\n  a:\n    fields:\n      f: {type: strin}\n", "o.yaml:7: this is no JSON Schema that can be checked"},
@@ -60,13 +63,13 @@ types:
     fields: {goesWith: {type: array}, serves: {type: string}}
 renamed: {formula: recipe}
 paths: {/recipes/: recipe, recipes/drafts: note}
-exclude: {folders: [attic], files: [TODO.md]}
+exclude: {folders: [attic, /cellar/old/], files: [TODO.md]}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
-		"recipes/a.md": "recipe", "recipes/hot/a.md": "recipe", "recipes/drafts/a.md": "note", "tags/a.md": "note", "attic/a.md": "", "recipes/TODO.md": "", "README.md": "note",
+		"recipes/a.md": "recipe", "recipes/hot/a.md": "recipe", "recipes/drafts/a.md": "note", "tags/a.md": "note", "attic/a.md": "", "cellar/old/a.md": "", "cellar/a.md": "note", "recipes/TODO.md": "", "README.md": "note",
 	} {
 		got := ""
 		if o.Includes(file) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"ubl"
 )
 
 // TestSymlinks: what a symbolic link leads to is never read, be it a file or a folder, within
@@ -111,6 +113,30 @@ func TestProblemLines(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(t, "the problems", Problems(v.Report(false).Problems).Error(), c.want)
+		})
+	}
+}
+
+// TestStorable: what the server refuses of a document is told with the file, before anything is
+// published.
+func TestStorable(t *testing.T) {
+	for name, c := range map[string]struct{ file, title, want string }{
+		"a dot at the end":    {"tags/wait..md", "A", ""},
+		"two dots within":     {"tags/a..b.md", "A", "tags/a..b.md: the file's name is its ID: 1 to 64 bytes without .md, and without two dots in a row; this one has 4"},
+		"as long as may be":   {"tags/" + strings.Repeat("x", 64) + ".md", "A", ""},
+		"one byte more":       {"tags/" + strings.Repeat("x", 65) + ".md", "A", "tags/" + strings.Repeat("x", 65) + ".md: the file's name is its ID: 1 to 64 bytes without .md, and without two dots in a row; this one has 65"},
+		"no name":             {"tags/.md", "A", "tags/.md: the file's name is its ID: 1 to 64 bytes without .md, and without two dots in a row; this one has 0"},
+		"a title unseen":      {"tags/a.md", `"a\u202eb"`, "tags/a.md:2: the title holds a character that turns the direction of writing"},
+		"a title that sounds": {"tags/a.md", `"a\x07"`, "tags/a.md:2: the title holds a control character"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := DefaultOntology().Parse(c.file, []byte("---\ntitle: "+c.title+"\ndate: 2026-01-31\npublish: true\n---\n"))
+			same(t, "the problems", Problems(e.Problems).Error(), c.want)
+			as := ubl.PublishedAs{DocumentKey: ubl.DocumentKey{Type: e.Type, ID: e.ID}, Path: e.Path, Metadata: e.Metadata}
+			stored := errors.Join(as.Check(), ubl.CheckTitle(e.Title)) == nil
+			if stored != e.Published(true) {
+				t.Errorf("published: %v; the server takes it: %v", e.Published(true), stored)
+			}
 		})
 	}
 }
