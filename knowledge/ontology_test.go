@@ -1,6 +1,9 @@
 package knowledge
 
 import (
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -96,6 +99,29 @@ exclude: {folders: [attic, /cellar/old/], files: [TODO.md]}
 		e := o.Parse("recipes/a.md", []byte("---\npublish: true\n"+text+"\n---\n"))
 		if got := Problems(e.Problems).Error(); got != want || e.Key() != "recipe/a" {
 			t.Errorf("%q is %s, with %q, want %q", text, e.Key(), got, want)
+		}
+	}
+}
+
+// TestDocumentedOntology: the manual names each type that there is, and its example is one that can
+// be read.
+func TestDocumentedOntology(t *testing.T) {
+	manual, err := os.ReadFile("../docs/knowledge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(manual), "```yaml\n")
+	example, _, ok := strings.Cut(after, "```")
+	if _, err := ReadOntology("example.yaml", []byte(example)); err != nil || !ok {
+		t.Errorf("the example can't be read: %v", err)
+	}
+	_, table, _ := strings.Cut(string(manual), "## Types")
+	table, _, _ = strings.Cut(table, "```")
+	for _, kind := range DefaultOntology().Types {
+		for _, name := range append(slices.Collect(maps.Keys(kind.Fields)), kind.Name) {
+			if !strings.Contains(table, "`"+name+"`") {
+				t.Errorf("the manual lacks `%s` of %s", name, kind.Name)
+			}
 		}
 	}
 }
