@@ -86,7 +86,7 @@ func TestProblemLines(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no YAML":             {front("x: a: b\n"), "x.md:5: front matter: it can't be read as YAML: mapping values are not allowed in this context"},
 		"a tab":               {front("x:\n\t- a\n"), "x.md:6: front matter: it can't be read as YAML: found character that cannot start any token"},
-		"no such alias":       {front("y: 1\nx: *no\n"), "x.md:6: front matter: it can't be read as YAML: unknown anchor 'no' referenced"},
+		"no such alias":       {front("y: 1\nx: *secret\n"), "x.md:6: front matter: it has an alias (*) whose anchor (&) isn't before it"},
 		"a field twice":       {front("x: 1\nx: 2\n"), `x.md:6: front matter: "x" is there twice`},
 		"a template":          {front("x:\n  - {{y}}\n"), "x.md:6: front matter: the name of a field is no plain text"},
 		"no fields":           {"---\n\nfoo\n---\n", "x.md:2: front matter: it has no fields"},
