@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Link leads from an entry to another one. Addresses outside the vault, pictures and files to
-// download are none.
+// Link leads from an entry to another one. Addresses outside the vault are none, nor, once they are
+// resolved, are pictures and files to download.
 type Link struct {
 	Target string `json:"target"` // what it leads to, as it is written
 	Line   int    `json:"line"`   // of the file
@@ -95,7 +95,7 @@ func linksOf(line string) (links []Link) {
 			if closed-at > maxTarget || closed == len(line) {
 				continue
 			}
-			if target := wikiTarget(line[at+2 : closed]); target != "" && !isAttachment(target) {
+			if target := wikiTarget(line[at+2 : closed]); target != "" {
 				links = append(links, Link{Target: target, Wiki: true})
 			}
 			at = closed + 1
@@ -159,7 +159,7 @@ func internal(target string) []Link {
 	if plain, err := url.PathUnescape(target); err == nil {
 		target = plain
 	}
-	if target == "" || !clean(target) || strings.HasPrefix(target, "//") || hasScheme(target) || isAttachment(target) {
+	if target == "" || !clean(target) || strings.HasPrefix(target, "//") || hasScheme(target) {
 		return nil
 	}
 	return []Link{{Target: target}}
@@ -174,7 +174,7 @@ func hasScheme(target string) bool {
 }
 
 // isAttachment reports whether a target has the ending of a file that isn't Markdown. What has
-// digits behind its dot, as v1.2, is a name.
+// digits behind its dot, as v1.2, is a name; so is Node.js where the vault has a file of that name.
 func isAttachment(target string) bool {
 	ending := strings.TrimPrefix(path.Ext(target), ".")
 	return ending != "" && ending != "md" && len(ending) <= 5 && !strings.ContainsAny(ending[:1], "0123456789 ")

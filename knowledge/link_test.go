@@ -33,6 +33,7 @@ func TestLinks(t *testing.T) {
 		"data/concepts/deep/one.md": "",
 		"one.md":                    "",
 		"taken.md":                  "permalink: /one",
+		"Node.js.md":                "",
 		"v1.2.md":                   "",
 	}
 	for link, want := range map[string]string{
@@ -48,6 +49,9 @@ func TestLinks(t *testing.T) {
 		"[[u\u0308ber uns]]":           "data/groups/über uns.md", // composed in another way
 		"[[one]]":                      "one.md",                  // the fewest folders
 		"[[v1.2]]":                     "v1.2.md",
+		"[[Node.js]]":                  "Node.js.md", // a file of the vault, and no script to download
+		"[a](/Node.js)":                "Node.js.md",
+		"[[Other.js]]":                 "",
 		"[[nobody]]":                   "nothing",
 		"[[data/groups/circle]]":       "data/groups/circle.md",
 		"[[../groups/circle]]":         "data/groups/circle.md",
