@@ -93,8 +93,8 @@ func TestBadSecretFilesAreNamed(t *testing.T) {
 func TestSecretFilesAreAllTried(t *testing.T) {
 	known := map[string]bool{
 		"cluster-ca": true, "cluster-cert": true, "cluster-key": true, // cluster/mesh names both files
-		"mail-ca": true,                                                                                          // certificates are no secret
-		"data":    true, "config": true, "out": true, "all": true, "file": true, "rebuild": true, "people": true, // no secret of the operator's
+		"mail-ca": true, "ca": true, // certificates are no secret
+		"data": true, "config": true, "out": true, "all": true, "file": true, "rebuild": true, "people": true, "ontology": true, "state": true, // no secret of the operator's
 	}
 	for _, u := range secretUses() {
 		known[u.flag] = true
