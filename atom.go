@@ -387,6 +387,7 @@ const (
 	DidDocumentGet      Did = "office.document.get"
 	DidDocumentUpdate   Did = "office.document.update"
 	DidDocumentDelete   Did = "office.document.delete"
+	DidDocumentPublish  Did = "office.document.publish"
 	DidDocumentList     Did = "office.document.list"
 	DidDocumentVersions Did = "office.document.versions"
 	DidDocumentSearch   Did = "office.document.search"
@@ -402,6 +403,7 @@ const (
 	DidFileList    Did = "office.file.list"
 	DidFileRemove  Did = "office.file.remove"
 	DidFileCollect Did = "office.file.collect"
+	DidFileRefuse  Did = "office.file.refuse"
 
 	DidContainerCreate       Did = "container.create"
 	DidContainerJoin         Did = "container.join"
@@ -456,9 +458,9 @@ var dids = []Did{
 	DidPollCreate, DidPollVote, DidPollEnd, DidFormCreate, DidFormAnswer, DidCallBegin, DidCallEnd,
 	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
-	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete,
+	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete, DidDocumentPublish,
 	DidDocumentList, DidDocumentVersions, DidDocumentSearch, DidMessageSearch, DidComplete, DidToolCall,
-	DidFilePut, DidFileGet, DidFileList, DidFileRemove, DidFileCollect,
+	DidFilePut, DidFileGet, DidFileList, DidFileRemove, DidFileCollect, DidFileRefuse,
 	DidKindSet, DidKindRemove, DidContainerCreate, DidContainerJoin, DidContainerInvite, DidContainerMemberUpdate, DidContainerRemove, DidContainerLeave, DidContainerRedact,
 	DidTransfer, DidReceive, DidCreditsIssue,
 	DidToolAccess, DidServerAdd, DidServerUpdate, DidServerRemove, DidServerSync, DidServerConnect,

@@ -276,7 +276,22 @@ type (
 		// Bytes are theirs, in the same order.
 		Bytes []int64
 	}
+	// RefuseFile puts on record that a node refuses a content of UserID's for what a scanner found
+	// in it, and removes it. The platform, of the Tenant. Answers *Receipt.
+	RefuseFile struct {
+		Request
+		NodeID string
+		UserID UserID
+		Bytes  int64
+		// Found is what it is called: 1 to 128 letters of ASCII without blanks.
+		Found string
+	}
 )
+
+// ValidFound reports whether a find's name has its form.
+func ValidFound(name string) bool {
+	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f })
+}
 
 // FileResult is a file with the receipt of the act that answered it.
 type FileResult struct {
@@ -312,6 +327,8 @@ type Upload struct {
 	// Offset is how many bytes are here, durably.
 	Offset    int64 `json:"offset"`
 	ExpiresAt Time  `json:"expires_at"`
+	// Scanning says that it is whole, and that its content is being checked for malware.
+	Scanning bool `json:"scanning,omitempty"`
 	// SHA256 is what the content must have, where its sender has said so, and what it has
 	// once it is kept; "" for not known.
 	SHA256 BlobID `json:"sha256,omitempty"`
@@ -341,6 +358,9 @@ func (RemoveFile) Cost() int { return writeCost }
 
 // Cost is one act, and the ids.
 func (c CollectBlobs) Cost() int { return writeCost + 64*len(c.Blobs) }
+
+// Cost is one act.
+func (RefuseFile) Cost() int { return writeCost }
 
 // A message carries files: its attachments. The content comes first, by an upload into the room,
 // and is a blob before the message is sent ([Upload]). The room keeps a record of each message's

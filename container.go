@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 type (
@@ -184,6 +187,11 @@ const (
 	MaxContentChars = 1_000_000
 	MaxQueryChars   = 500
 	MaxHits         = 400 // that a search leads to, page by page
+	// Of what is published: at once, and all its texts together; and of one.
+	MaxPublished      = 100
+	MaxPublishedBytes = 4 << 20
+	MaxMetadataBytes  = 8 << 10
+	MaxPathBytes      = 1024
 	// MaxCredits is the most credits of one container and of one act; sums of few
 	// of them stay exact in JSON.
 	MaxCredits = 1 << 50
@@ -207,6 +215,8 @@ type Document struct {
 	CreatedBy UserID `json:"created_by"`
 	UpdatedAt Time   `json:"updated_at"`
 	UpdatedBy UserID `json:"updated_by"`
+	// Published says what the version was published as, nil where it was written here.
+	Published *PublishedAs `json:"published,omitempty"`
 	// Deleted documents are gone with their versions: only the answer to a deletion has one, with
 	// an empty title and no salt.
 	Deleted bool `json:"deleted,omitempty"`
@@ -217,6 +227,89 @@ type Document struct {
 	Files []HeldFile `json:"files,omitempty"`
 	// Receipt proves the act that made this version. In the answer to a deletion it proves the deletion.
 	Receipt Receipt `json:"receipt"`
+}
+
+// DocumentKey names a published document by what its source calls it: its type, and its id
+// among those of that type. No two documents of a container have the same key.
+type DocumentKey struct {
+	Type string `json:"type"` // ^[a-z][a-z0-9_-]{0,63}$, such as pattern
+	ID   string `json:"id"`   // 1–64 bytes, without / and \, such as cell-governance
+}
+
+// PublishedAs is what a document was published as. It is changed at its source, and here by
+// publishing it again.
+type PublishedAs struct {
+	DocumentKey
+	Path     string          `json:"path"`             // of its file in the source: relative, with slashes
+	Metadata json.RawMessage `json:"metadata"`         // an object, canonical
+	Commit   string          `json:"commit,omitempty"` // of the source, in hex
+}
+
+// Hash is the commitment to all that the publication says, as canonical JSON.
+func (p *PublishedAs) Hash(salt Salt) (string, error) {
+	b, err := json.Marshal(p)
+	if err == nil {
+		b, err = Canonical(b)
+	}
+	if err != nil {
+		return "", Errorf(CodeValidation, "a publication is no canonical JSON: %v", err)
+	}
+	return salt.Commit(b), nil
+}
+
+// Check refuses what no publication says. Metadata is made canonical.
+func (p *PublishedAs) Check() (err error) {
+	if err := p.DocumentKey.Check(); err != nil {
+		return err
+	}
+	switch {
+	case p.Path == "" || len(p.Path) > MaxPathBytes || !fs.ValidPath(p.Path) || !isName(p.Path):
+		return Errorf(CodeValidation, "the path is not that of a file in a source, of at most %d bytes", MaxPathBytes)
+	case p.Commit != "" && !isCommit(p.Commit):
+		return Errorf(CodeValidation, "the commit is not the name of one: 40 or 64 hex digits")
+	case len(p.Metadata) > 2*MaxMetadataBytes: // which only blanks can make so long
+		return errMetadata()
+	case len(p.Metadata) == 0:
+		p.Metadata = json.RawMessage(`{}`)
+	}
+	if p.Metadata, err = Canonical(p.Metadata); err != nil || p.Metadata[0] != '{' {
+		return Errorf(CodeValidation, "the metadata is not an object of JSON")
+	}
+	if len(p.Metadata) > MaxMetadataBytes {
+		return errMetadata()
+	}
+	return nil
+}
+
+func errMetadata() error {
+	return Errorf(CodeTooLarge, "the metadata is longer than %d bytes", MaxMetadataBytes)
+}
+
+// Check refuses what no document has for a key.
+func (k DocumentKey) Check() error {
+	for i, c := range []byte(k.Type) {
+		if !(c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '_' || c == '-')) {
+			k.Type = ""
+			break
+		}
+	}
+	if k.Type == "" || len(k.Type) > 64 {
+		return Errorf(CodeValidation, "the type is not a word of lower-case letters, digits, _ and -")
+	}
+	if k.ID == "" || len(k.ID) > 64 || strings.ContainsAny(k.ID, `/\`) || strings.Contains(k.ID, "..") || !isName(k.ID) {
+		return Errorf(CodeValidation, "the id is not the name of a file: 1 to 64 bytes, without slashes and two dots in a row")
+	}
+	return nil
+}
+
+// isName reports whether a name of a file is UTF-8 without control characters.
+func isName(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// isCommit reports whether it is the name of a commit: a SHA-1 or SHA-256 in hex.
+func isCommit(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, hexDigits) == ""
 }
 
 // HeldFile is a file as its document names it.
@@ -317,6 +410,16 @@ type (
 		Expects
 		DocumentID DocumentID
 	}
+	// PublishDocuments brings documents up to what their source has now, in one act: those of
+	// Put get a version each where they have changed, those of Remove are deleted with their
+	// versions and files. What is here already, or was never, is passed over. Published
+	// documents are changed in no other way. Who may write. Answers *DocumentsPublished.
+	PublishDocuments struct {
+		Request
+		Commit string // of the source; "" for none
+		Put    []DocumentToPublish
+		Remove []DocumentKey
+	}
 	// ListDocuments lists documents by id, from after After, as they are or were. Who
 	// may look. Answers *DocumentList without contents.
 	ListDocuments struct {
@@ -407,6 +510,29 @@ type Balance struct {
 type DocumentResult struct {
 	Document *Document `json:"document"`
 	Receipt  Receipt   `json:"receipt"`
+}
+
+// DocumentToPublish is a document as its source has it.
+type DocumentToPublish struct {
+	DocumentKey
+	Path, Title, Content string
+	Metadata             json.RawMessage
+}
+
+// DocumentsPublished tells what publishing has changed: a new version each, or the last one of
+// what was removed, in the order in which they were named.
+type DocumentsPublished struct {
+	Changed []PublishedVersion `json:"changed"`
+	// Unchanged counts what was here already.
+	Unchanged int64   `json:"unchanged"`
+	Receipt   Receipt `json:"receipt"`
+}
+
+// PublishedVersion is what publishing made of a document.
+type PublishedVersion struct {
+	DocumentID DocumentID `json:"document_id"`
+	Version    int64      `json:"version"`
+	Removed    bool       `json:"removed,omitempty"`
 }
 
 // DocumentList is a page of documents, which Next continues, or of versions of
@@ -609,6 +735,15 @@ func (c UpdateDocument) Cost() int {
 // Cost is one act.
 func (DeleteDocument) Cost() int { return writeCost }
 
+// Cost is that of the texts and the act, which names each document.
+func (c PublishDocuments) Cost() int {
+	n := writeCost * (1 + len(c.Remove))
+	for _, d := range c.Put {
+		n += writeCost + 2*(len(d.Title)+len(d.Content)+len(d.Metadata))
+	}
+	return n
+}
+
 // Cost is one act.
 func (ListDocuments) Cost() int { return writeCost }
 
@@ -687,6 +822,8 @@ type DocumentChanges func(ctx context.Context, after Mark, fn func(DocumentChang
 
 // DocumentChange is a document as an event left it.
 type DocumentChange struct {
+	// Mark is how far the history has been told with this change. An event that changed several
+	// documents is told with the last of them.
 	Mark
 	DocumentID     DocumentID
 	Title, Content string

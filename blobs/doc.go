@@ -27,8 +27,8 @@
 //	Append    bytes go into the file and through the hash. Every 64 MiB the file is synced, and
 //	          then the record, with the offset and the state of the hash: a checkpoint.
 //	          It runs beside the bytes that follow. The end of a request is one, too
-//	Finish    the offset is the length: the record gets the hash, the file becomes the blob
-//	          ([ubl.Blobs].Keep). A repetition answers the same
+//	Finish    the offset is the length: the record gets the hash. Where there is a [Scanner], it looks into the file;
+//	          who asks meanwhile is told so. The file becomes the blob ([ubl.Blobs].Keep). A repetition answers the same
 //	          The act that refers to the blob comes next; it is the container's. The newest hundred
 //	          of each person are remembered
 //	expiry    the directory goes, a day after its last byte
@@ -48,6 +48,8 @@
 //     repetition finds the file in one of the two places.
 //   - The sender never comes back: the upload expires. Nothing of it is left.
 //   - The content isn't what its sender said it is: the upload ends with a conflict.
+//   - The scanner finds something: that is put on record, then all of the upload goes, and its sender hears forbidden.
+//   - The scanner says nothing: the request fails as the scanner does, and the upload waits for the next.
 //   - The disk is full: the request fails with unavailable; what was durable stays.
 //   - A blob is changed on disk: a whole read of it fails before its last byte, and so does a
 //     pass of the scrub, which puts it aside. In a cluster another node's takes its place.

@@ -16,6 +16,7 @@ import (
 
 	"ubl"
 	"ubl/durable"
+	"ubl/panics"
 )
 
 const (
@@ -34,6 +35,12 @@ type Options struct {
 	CheckpointEvery int64
 	// Quota bounds how many uploads may be under way; nil doesn't.
 	Quota ubl.Quota
+	// Scanner looks into contents before they are kept; nil looks into none.
+	Scanner Scanner
+	// Panics guards scans. It goes with Scanner.
+	Panics *panics.Catcher
+	// Refused puts on record that a content was refused, before it goes. It goes with Scanner.
+	Refused func(ctx context.Context, who ubl.Identity, bytes int64, found string) error
 	// Step is told of each point at which a crash is worth trying; nil for nobody.
 	Step func(string)
 }

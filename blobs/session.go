@@ -46,6 +46,7 @@ type open struct {
 	session   session
 	busy      chan struct{} // holds a token while a request has the session
 	interrupt func()        // of that request
+	scan      *scanning     // nil before its content is looked into
 }
 
 func (o *open) now() session {

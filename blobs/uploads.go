@@ -255,8 +255,13 @@ func (o *open) take(ctx context.Context) (release func(), err error) {
 const interruptEvery = 100 * time.Millisecond
 
 // Look tells how far an upload is. Who still brings bytes for it is interrupted: their
-// connection is a leftover, else nobody would ask.
+// connection is a leftover, else nobody would ask. One that is being looked into says so at once.
 func (u *Uploads) Look(ctx context.Context, who ubl.Identity, id ubl.UploadID) (*ubl.Upload, error) {
+	if o, err := u.find(who, id); err == nil {
+		if up := o.looked(); up != nil {
+			return up, nil
+		}
+	}
 	o, release, err := u.take(ctx, who, id)
 	if err != nil {
 		return nil, err
@@ -317,14 +322,14 @@ func (u *Uploads) Finish(ctx context.Context, who ubl.Identity, id ubl.UploadID)
 	defer release()
 	s := o.now()
 	if !s.Kept {
-		if s, err = u.keep(ctx, id, o, s); err != nil {
+		if s, err = u.keep(ctx, who, id, o, s); err != nil {
 			return nil, err
 		}
 	}
 	return &s.Upload, nil
 }
 
-func (u *Uploads) keep(ctx context.Context, id ubl.UploadID, o *open, s session) (session, error) {
+func (u *Uploads) keep(ctx context.Context, who ubl.Identity, id ubl.UploadID, o *open, s session) (session, error) {
 	if s.Upload.Offset < s.Upload.Bytes {
 		return s, ubl.Errorf(ubl.CodeConflict, "the upload isn't whole yet: %d of %d bytes are here", s.Upload.Offset, s.Upload.Bytes)
 	}
@@ -341,6 +346,12 @@ func (u *Uploads) keep(ctx context.Context, id ubl.UploadID, o *open, s session)
 			return s, failed("finish an upload", err)
 		}
 		u.opts.step("blobs: whole")
+	}
+	// What the file became a blob of was looked into before the process ended.
+	if _, err := os.Lstat(o.data()); err == nil {
+		if err := u.clean(ctx, who, id, o, s); err != nil {
+			return s, err
+		}
 	}
 	if err := u.into.Keep(ctx, s.Tenant, s.Upload.SHA256, o.data()); err != nil {
 		return s, err
@@ -376,6 +387,9 @@ func (u *Uploads) Put(ctx context.Context, who ubl.Identity, content []byte) (ub
 	u.mu.Lock()
 	err := u.mayBring(who.TenantID, int64(len(content)))
 	u.mu.Unlock()
+	if err == nil {
+		err = u.cleanContent(ctx, who, content)
+	}
 	if err != nil {
 		return "", err
 	}

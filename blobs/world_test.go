@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"ubl"
 	"ubl/blobs"
+	"ubl/panics"
 )
 
 var (
@@ -34,6 +36,10 @@ type world struct {
 	quota   ubl.Quota
 	folder  *blobs.Folder
 	uploads *blobs.Uploads
+	// scanner looks into uploads, and refused is told what it found, unless that is broken.
+	scanner blobs.Scanner
+	refused func(context.Context, ubl.Identity, int64, string) error
+	broken  error
 }
 
 // open opens a folder, as a start does.
@@ -47,7 +53,12 @@ func open(t testing.TB, dir string) *world {
 // start is what a start does with what an earlier run has left.
 func (w *world) start(t testing.TB) {
 	t.Helper()
-	o := blobs.Options{Quota: w.quota, Now: func() time.Time { return w.now }, Random: random{}, CheckpointEvery: w.every, Step: func(name string) {
+	o := blobs.Options{Scanner: w.scanner, Panics: panics.New(slog.New(slog.DiscardHandler)), Refused: func(ctx context.Context, who ubl.Identity, bytes int64, found string) error {
+		if w.broken != nil {
+			return w.broken
+		}
+		return w.refused(ctx, who, bytes, found)
+	}, Quota: w.quota, Now: func() time.Time { return w.now }, Random: random{}, CheckpointEvery: w.every, Step: func(name string) {
 		if w.step != nil {
 			w.step(name)
 		}

@@ -3,6 +3,7 @@ package search_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,5 +80,53 @@ func TestACallerThatGoes(t *testing.T) {
 	expect(t, h, x, "red", "a")
 	if h.told != 1 {
 		t.Errorf("%d changes were told", h.told)
+	}
+}
+
+// TestAnEventOfManyDocuments: what one event changed is taken in batch by batch, and the index
+// has seen the event only with the last of it. One that is stopped in between begins it anew.
+func TestAnEventOfManyDocuments(t *testing.T) {
+	dir := t.TempDir()
+	x, err := search.Open(dir, &search.Options{Patience: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "word " + strings.Repeat("long ", 100_000)
+	event := ubl.Mark{N: 1, CID: "c:1"}
+	held, reached := make(chan struct{}), make(chan struct{})
+	tell := func(stop bool) ubl.DocumentChanges {
+		return func(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (bool, error) {
+			for i, mark := range []ubl.Mark{after, after, event} {
+				if stop && mark == event {
+					close(reached)
+					<-held
+					return true, context.Canceled
+				}
+				if err := fn(ubl.DocumentChange{Mark: mark, DocumentID: ubl.DocumentID(fmt.Sprint("d:", i)), Title: "Title", Content: text}); err != nil {
+					return true, err
+				}
+			}
+			return true, nil
+		}
+	}
+	look := func(x *search.Index, changes ubl.DocumentChanges) ubl.DocumentsFound {
+		t.Helper()
+		found, err := x.Search(t.Context(), shelf, event, changes, "word", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	look(x, tell(true))
+	<-reached
+	if found := look(x, tell(true)); !found.Behind || found.Reached != (ubl.Mark{}) || len(found.Matches) != 2 {
+		t.Errorf("in the middle %d are found, behind %v, complete up to %+v", len(found.Matches), found.Behind, found.Reached)
+	}
+	close(held)
+	x.Close()
+	y := open(t, dir)
+	defer y.Close()
+	if found := look(y, tell(false)); found.Behind || found.Reached != event || len(found.Matches) != 3 {
+		t.Errorf("in the end %d are found, behind %v, complete up to %+v", len(found.Matches), found.Behind, found.Reached)
 	}
 }

@@ -43,7 +43,7 @@ func (p *page) full() bool { return len(p.newer) >= batchDocuments || p.bytes >=
 // write puts changes and mark into the index, together, when it is this book's
 // turn.
 func (p *page) write(ctx context.Context) error {
-	if p.mark == p.book.mark {
+	if p.mark == p.book.mark && len(p.newer) == 0 {
 		return nil
 	}
 	if err := p.book.batches.take(ctx); err != nil {

@@ -16,6 +16,12 @@ import (
 var unguarded = map[string]string{
 	"panics/panics.go Go": "it is the guard",
 
+	"bridge/irc/bridge.go run":      "a program of its own, which a supervisor starts again from its file",
+	"bridge/irc/session.go connect": "as run",
+	"bridge/irc/session.go dialer":  "as run",
+	"bridge/irc/session.go later":   "as run",
+	"bridge/irc/session.go say":     "closes a channel",
+
 	"blobs/append.go checkpoint": "syncs a file and writes its record",
 
 	"durable/mark.go OpenMark":           "the timer syncs a file",
@@ -32,6 +38,7 @@ var unguarded = map[string]string{
 	"cluster/mesh/dial.go dial":               "the timers cancel and close",
 	"cluster/answer.go serveAsk":              "Node.answer catches what its question panics with",
 	"gateway/provider.go ask":                 "the timer cancels",
+	"scan/scan.go ask":                        "ends the waiting for a connection",
 	"mail/mail.go dial":                       "closes a connection",
 	"limits/listen.go part":                   "reads what nobody looks at, and closes the connection",
 	"office/replay.go join":                   "the timer counts one reader less",

@@ -24,6 +24,8 @@ var outside = map[string][]string{
 	"ubl/cluster/wire": {"github.com/vmihailenco/msgpack/v5"},
 	"ubl/cluster": {"github.com/hashicorp/raft", "github.com/hashicorp/raft-wal", "github.com/hashicorp/go-hclog",
 		"google.golang.org/grpc"},
+	"ubl/bridge/irc": {"github.com/ergochat/irc-go/ircevent", "github.com/ergochat/irc-go/ircfmt", "github.com/ergochat/irc-go/ircmsg", "golang.org/x/sync/errgroup",
+		"golang.org/x/time/rate"},
 	"ubl/blobs/bucket": {"github.com/minio/minio-go/v7"},
 	"ubl/recur":        {"github.com/teambition/rrule-go"},
 	"ubl/migrate":      {"github.com/kyokomi/emoji/v2"},
@@ -48,6 +50,7 @@ var outside = map[string][]string{
 	"ubl/transport/oauth":       {"github.com/go-chi/chi/v5"},
 	"ubl/transport/unsubscribe": {"github.com/go-chi/chi/v5"},
 	"ubl/portal/stdio":          {"golang.org/x/sys/unix"},
+	"ubl/knowledge":             {"github.com/santhosh-tekuri/jsonschema/v6", "go.yaml.in/yaml/v4", "golang.org/x/text/unicode/norm"},
 	"ubl/portal/openapi":        {"github.com/getkin/kin-openapi/openapi3", "go.yaml.in/yaml/v4"},
 }
 

@@ -24,7 +24,7 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 		Commands: []ubl.Command{
 			ubl.GetContainer{}, ubl.GetAgreement{}, ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{}, ubl.EndAgreement{},
 			ubl.AddMember{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{},
-			ubl.Authorize{}, ubl.CreateDocument{}, ubl.GetDocument{}, ubl.UpdateDocument{}, ubl.DeleteDocument{},
+			ubl.Authorize{}, ubl.CreateDocument{}, ubl.GetDocument{}, ubl.UpdateDocument{}, ubl.DeleteDocument{}, ubl.PublishDocuments{},
 			ubl.ListDocuments{}, ubl.ListVersions{}, ubl.SearchDocuments{}, ubl.Transfer{},
 			ubl.PrepareFile{}, ubl.PutFile{}, ubl.GetFile{}, ubl.ListFiles{}, ubl.RemoveFile{},
 			ubl.LookPublic{}, ubl.ReadPublic{}, ubl.ListPublic{},
@@ -32,7 +32,7 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 		},
 		Answers: []any{
 			(*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil), ubl.AgreementID(""), (*ubl.Balance)(nil),
-			(*ubl.DocumentResult)(nil), (*ubl.DocumentList)(nil), (*ubl.DocumentHits)(nil), (*ubl.TransferResult)(nil),
+			(*ubl.DocumentResult)(nil), (*ubl.DocumentsPublished)(nil), (*ubl.DocumentList)(nil), (*ubl.DocumentHits)(nil), (*ubl.TransferResult)(nil),
 			(*ubl.FileResult)(nil), (*ubl.FileList)(nil),
 			(*ubl.PublicContainer)(nil), (*ubl.PublicDocument)(nil), (*ubl.PublicDocuments)(nil),
 			(*ubl.PublicFile)(nil), (*ubl.PublicFiles)(nil), (*ubl.PublicHits)(nil),
@@ -157,6 +157,8 @@ func (c *Container) outcome(ctx context.Context, e event) (any, error) {
 	switch e.Did {
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete:
 		return c.documentOutcome(ctx, e)
+	case ubl.DidDocumentPublish:
+		return published(e, e.Receipt), nil
 	case ubl.DidFilePut, ubl.DidFileRemove:
 		return c.fileOutcome(ctx, e)
 	case ubl.DidCreditsIssue:

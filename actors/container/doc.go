@@ -64,6 +64,16 @@
 // and from the events what they say of it (redact.go). After the Agreement's end, documents are read under the
 // TenantLicense, since an act needs a record that may still be in force.
 //
+// # The way of what is published
+//
+// PublishDocuments (publish.go) brings documents up to what a source outside has, such as a Git
+// repository: up to a hundred in one act with one event, which has each new version and the last
+// one of what the source has no more. A published document has a key, its type and its id, under
+// which the State finds it, and says from which file and commit it is ([ubl.PublishedAs]). One
+// that says all that is brought already is passed over, so a source may be published whole at any
+// time. A change by hand is a conflict, since the next publishing would undo it; a deletion is
+// not. What was unpublished and comes back is another document.
+//
 // # The way of one file
 //
 // Its content comes first, and is kept as a blob before the act (package blobs). PrepareFile asks

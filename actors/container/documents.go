@@ -146,6 +146,9 @@ func (s *State) decideUpdate(cmd ubl.UpdateDocument, at actors.Moment) (*plan, e
 	if cmd.IfVersion != 0 && cmd.IfVersion != d.Version {
 		return nil, ubl.Errorf(ubl.CodeConflict, "the document has another version by now")
 	}
+	if d.Published != nil {
+		return nil, ubl.Errorf(ubl.CodeConflict, "the document is published from %s: change it there, and publish it again", d.Published.Path)
+	}
 	if err := s.mayImport(cmd.ImportedFrom, cmd.Who, at); err != nil {
 		return nil, err
 	}
@@ -201,22 +204,40 @@ func (s *State) decideDelete(cmd ubl.DeleteDocument, _ actors.Moment) (*plan, er
 	if err != nil {
 		return nil, err
 	}
-	files, err := s.leavingFiles(d.ID)
+	gone, files, effects, err := s.deleting(d)
 	if err != nil {
 		return nil, err
 	}
+	e := event{Document: &gone}
+	e.deletes(files)
+	return &plan{Act: actors.Act{This: s.about(gone), Effects: effects}, Event: e, Alarms: []actors.Alarm{redactSoon}}, nil
+}
+
+// deleting is what is left of a document, the files that go with it, and what an act says of both.
+func (s *State) deleting(d document) (gone document, files []file, effects []ubl.Fields, err error) {
+	if files, err = s.leavingFiles(d.ID); err != nil {
+		return d, nil, nil, err
+	}
 	d.Deleted = true
-	d = d.redacted()
-	this := ubl.Fields{ubl.Str("document_id", d.ID), ubl.Int("version", d.Version), ubl.Str("workspace_id", s.Summary.ContainerID)}
-	effects := []ubl.Fields{append(ubl.Fields{ubl.Str("op", "document.delete")}, this...)}
+	gone = d.redacted()
+	effects = []ubl.Fields{append(ubl.Fields{ubl.Str("op", "document.delete")}, s.about(gone)...)}
 	for _, f := range files {
 		effects = append(effects, append(s.naming(f), ubl.Str("op", "file.remove")))
 	}
-	e := event{Document: &d, gone: files}
+	return gone, files, effects, nil
+}
+
+// about names a version of a document.
+func (s *State) about(d document) ubl.Fields {
+	return ubl.Fields{ubl.Str("document_id", d.ID), ubl.Int("version", d.Version), ubl.Str("workspace_id", s.Summary.ContainerID)}
+}
+
+// deletes says which files go with what the event deletes.
+func (e *event) deletes(files []file) {
+	e.gone = append(e.gone, files...)
 	for _, f := range files {
 		e.Files = append(e.Files, *f.redacted())
 	}
-	return &plan{Act: actors.Act{This: this, Effects: effects}, Event: e, Alarms: []actors.Alarm{redactSoon}}, nil
 }
 
 // documentOutcome is the version that an act made, while the document isn't deleted, or what is

@@ -26,6 +26,10 @@ type event struct {
 	// Document is the version that the act made, or the last one of a document that
 	// it deleted.
 	Document *document `json:"document,omitempty"`
+	// Documents are what publishing has made: new versions, and the last ones of what it
+	// deleted. Unchanged counts what it has passed over.
+	Documents []document `json:"documents,omitempty"`
+	Unchanged int64      `json:"unchanged,omitempty"`
 	// File is what the act has put, or removed.
 	File *file `json:"file,omitempty"`
 	// Files are what a document held: gone with it, or arrived with it.
@@ -56,20 +60,32 @@ type event struct {
 // version 1 they let in everyone of the tenant ([ubl.Physics.AsPromised]).
 const eventVersion = 2
 
-// changed is the document that an event changed, nil for none, and whether it is
-// gone from the container since.
-func (e event) changed() (d *document, gone bool) {
+// change is a document that an event changed, and whether it is gone from the container since.
+type change struct {
+	*document
+	gone bool
+}
+
+// changed are the documents that an event changed, in order.
+func (e event) changed() []change {
+	if len(e.Documents) > 0 {
+		all := make([]change, len(e.Documents))
+		for i := range e.Documents {
+			all[i] = change{&e.Documents[i], e.Documents[i].Deleted}
+		}
+		return all
+	}
 	switch {
 	case e.Document != nil:
-		return e.Document, e.Document.Deleted
+		return []change{{e.Document, e.Document.Deleted}}
 	case e.Did != ubl.DidTransfer || e.Transfer.Op != ubl.OpTransfer:
-		return nil, false // the source keeps its own, or never had one
-	case e.Action == nil:
-		return e.Transfer.Document, true
-	case e.Refused != nil:
-		return e.Transfer.Document, false
+		return nil // the source keeps its own, or never had one
+	case e.Action == nil && e.Transfer.Document != nil:
+		return []change{{e.Transfer.Document, true}}
+	case e.Refused != nil && e.Transfer.Document != nil:
+		return []change{{e.Transfer.Document, false}}
 	}
-	return nil, false
+	return nil
 }
 
 // step reports whether the event is a step of the Agreement's history.
@@ -126,8 +142,9 @@ type document struct {
 	// First is the number of the first event that tells of the document here, 0 where that isn't
 	// known.
 	First int64 `json:"first,omitempty"`
-	// ImportedFrom is of this version.
+	// ImportedFrom and Published are of this version.
 	ImportedFrom *ubl.ImportedFrom `json:"imported_from,omitempty"`
+	Published    *ubl.PublishedAs  `json:"published,omitempty"`
 }
 
 // version is the stored form of a document's version, and of what the container knows of a

@@ -36,6 +36,7 @@ func kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidDocumentCreate, createContent, (*State).decideCreate),
 			actors.On(ubl.DidDocumentUpdate, updateContent, (*State).decideUpdate),
 			actors.On(ubl.DidDocumentDelete, deleteContent, (*State).decideDelete).Frees(),
+			actors.On(ubl.DidDocumentPublish, publishContent, (*State).decidePublish),
 			actors.On(ubl.DidFilePut, putFileContent, (*State).decidePutFile),
 			actors.On(ubl.DidFileRemove, removeFileContent, (*State).decideRemoveFile).Frees(),
 			actors.On(ubl.DidTransfer, departContent, (*State).decideTransfer),
@@ -107,12 +108,12 @@ func index(s *State, e event, act *actors.Act) (records []actors.Record) {
 			records = append(records, indexFile(id, f, act)...)
 		}
 	}
-	if d, gone := e.changed(); d != nil {
-		stored := encode(version{Form: recordVersion, Document: *d})
-		if e.Document != nil && !gone {
+	for _, d := range e.changed() {
+		stored := encode(version{Form: recordVersion, Document: *d.document})
+		if e.Did != ubl.DidTransfer && !d.gone {
 			records = append(records, act.Sealed(versionKey(id, d.ID, d.Version), stored))
 		}
-		if gone && !d.Deleted { // it has moved elsewhere
+		if d.gone && !d.Deleted { // it has moved elsewhere
 			stored = nil
 		}
 		records = append(records, actors.Record{Key: newestKey(id, d.ID), Value: stored})
@@ -139,7 +140,7 @@ func tell(s *State, e event) (events []ubl.Event) {
 	if s.Summary.Physics.Permeability == ubl.Public {
 		events = append(events, ubl.Event{Kind: ubl.EventContainerChanged, UserID: e.By, Payload: ubl.ContainerPayload(id)})
 	}
-	if d, _ := e.changed(); d != nil {
+	for _, d := range e.changed() {
 		events = append(events, ubl.Event{
 			Kind: ubl.EventDocumentChanged, UserID: e.By, Payload: ubl.DocumentPayload(id, d.ID, d.Version),
 		})

@@ -17,7 +17,7 @@ const indexEvery = time.Second
 func Indexing(read ubl.Reader, search ubl.Searcher) actors.Family {
 	follow := &actors.Follow{
 		Name: "documents", Local: "tail|documents", Every: indexEvery, Cursors: search,
-		Dids:    []ubl.Did{ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete, ubl.DidTransfer, ubl.DidReceive},
+		Dids:    []ubl.Did{ubl.DidDocumentCreate, ubl.DidDocumentUpdate, ubl.DidDocumentDelete, ubl.DidDocumentPublish, ubl.DidTransfer, ubl.DidReceive},
 		Subject: func(e actors.Entry) string { return e.Pointer("container_id") }, Bare: true,
 	}
 	return actors.Deliverer(read, follow, func(env actors.Env) func(context.Context, string, []actors.Entry) error {

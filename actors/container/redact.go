@@ -66,7 +66,7 @@ func (s *State) redacted(done []leftover) {
 
 // redacted is what stays of a document's version.
 func (d document) redacted() document {
-	d.Title, d.Salt, d.Text, d.Redacted, d.ImportedFrom = "", ubl.Salt{}, 0, true, d.ImportedFrom.Redacted()
+	d.Title, d.Salt, d.Text, d.Redacted, d.ImportedFrom, d.Published = "", ubl.Salt{}, 0, true, d.ImportedFrom.Redacted(), nil
 	return d
 }
 
@@ -106,6 +106,9 @@ func (ids gone) from(e *event) (changed bool) {
 		return list
 	}
 	e.Document = of(e.Document)
+	for i := range e.Documents {
+		e.Documents[i] = *of(&e.Documents[i])
+	}
 	if e.File != nil {
 		e.File = &files([]file{*e.File})[0]
 	}

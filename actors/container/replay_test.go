@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -66,7 +67,7 @@ func TestStateIsDerived(t *testing.T) {
 		live, from := c.compare(rt, w.strand(c))
 		underWay, restored = underWay+len(live.Pending), max(restored, from)
 		rt.Repeat(map[string]func(*rapid.T){
-			"create": w.create, "update": w.update, "delete": w.delete,
+			"create": w.create, "update": w.update, "delete": w.delete, "publish": w.publish,
 			"credit": w.credit, "send": w.send, "retry": w.retry, "sweep": func(*rapid.T) { w.sweep(&c.away) },
 			"put": w.put, "take": w.take, "add": w.add, "remove": w.remove, "heir": w.heir, "role": w.role, "terms": w.terms, "end": w.end, "again": w.again,
 			"away": func(rt *rapid.T) { c.away.Store(rapid.Bool().Draw(rt, "away")) },
@@ -269,6 +270,37 @@ func (w *world) update(rt *rapid.T) {
 
 func (w *world) delete(rt *rapid.T) {
 	w.ask(w.place(rt), ubl.DeleteDocument{Request: w.request(rt), DocumentID: w.doc(rt)})
+}
+
+// publish brings a few documents up to what they are at their source, and then others of them.
+func (w *world) publish(rt *rapid.T) {
+	at := w.place(rt)
+	for range 2 {
+		c := ubl.PublishDocuments{Request: w.request(rt)}
+		if rapid.Bool().Draw(rt, "commit") {
+			c.Commit = strings.Repeat("a1", 20)
+		}
+		for _, id := range []string{"one", "two", "three"} {
+			key := ubl.DocumentKey{Type: "tag", ID: id}
+			switch rapid.IntRange(0, 2).Draw(rt, "what") {
+			case 0:
+				c.Remove = append(c.Remove, key)
+			case 1:
+				c.Put = append(c.Put, ubl.DocumentToPublish{
+					DocumentKey: key, Path: "tags/" + id + ".md", Metadata: []byte(`{ "publish": true }`),
+					Title: rapid.SampledFrom([]string{"A", "B"}).Draw(rt, "title"), Content: rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "content"),
+				})
+			}
+		}
+		r, err := ubl.Ask[*ubl.DocumentsPublished](context.Background(), w.h.Runtime, at, c)
+		if err != nil {
+			continue
+		}
+		for _, d := range r.Changed {
+			w.docs = append(w.docs, d.DocumentID)
+		}
+		w.told = append(w.told, told{at, c, r})
+	}
 }
 
 func (w *world) put(rt *rapid.T) {

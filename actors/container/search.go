@@ -161,23 +161,29 @@ func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, upTo int64,
 	if at, err := c.mark(ctx, after.N); err != nil || at != after {
 		return false, err
 	}
-	var batch []event
+	var batch []told
 	var bytes int64
 	tell := func() error {
 		err := c.tellBatch(ctx, batch, fn)
 		batch, bytes = batch[:0], 0
 		return err
 	}
+	reached := after
 	err = c.Events().Each(ctx, after.N+1, upTo, func(e event) error {
-		d, _ := e.changed()
-		if d == nil {
-			return nil
+		all := e.changed()
+		for i, d := range all {
+			if i == len(all)-1 { // only then has the event been told
+				reached = ubl.Mark{N: e.N, CID: e.Receipt.CID}
+			}
+			batch, bytes = append(batch, told{d, reached}), bytes+d.Bytes
+			if len(batch) < eventPage && bytes < textsAtOnce {
+				continue
+			}
+			if err := tell(); err != nil {
+				return err
+			}
 		}
-		batch, bytes = append(batch, e), bytes+d.Bytes
-		if len(batch) < eventPage && bytes < textsAtOnce {
-			return nil
-		}
-		return tell()
+		return nil
 	})
 	if err == nil {
 		err = tell()
@@ -185,16 +191,21 @@ func (c *Container) tellChanges(ctx context.Context, after ubl.Mark, upTo int64,
 	return true, err
 }
 
+// told is a change, and how far the history has been told with it.
+type told struct {
+	change
+	mark ubl.Mark
+}
+
 // tellBatch tells changes of documents, whose texts it reads in one view.
-func (c *Container) tellBatch(ctx context.Context, batch []event, fn func(ubl.DocumentChange) error) error {
+func (c *Container) tellBatch(ctx context.Context, batch []told, fn func(ubl.DocumentChange) error) error {
 	if len(batch) == 0 {
 		return nil
 	}
 	texts := make([][]byte, len(batch))
 	err := c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
-		for i, e := range batch {
-			d, gone := e.changed()
-			if gone {
+		for i, d := range batch {
+			if d.gone {
 				continue
 			}
 			deleted, err := c.isDeleted(snap, d.ID)
@@ -207,13 +218,12 @@ func (c *Container) tellBatch(ctx context.Context, batch []event, fn func(ubl.Do
 		}
 		return nil
 	})
-	for i, e := range batch {
+	for i, d := range batch {
 		if err != nil {
 			return err
 		}
-		d, gone := e.changed()
-		change := ubl.DocumentChange{Mark: ubl.Mark{N: e.N, CID: e.Receipt.CID}, DocumentID: d.ID}
-		if change.Deleted = gone || texts[i] == nil || d.UpdatedAt <= ubl.Time(c.hidden.Load()); !change.Deleted {
+		change := ubl.DocumentChange{Mark: d.mark, DocumentID: d.ID}
+		if change.Deleted = d.gone || texts[i] == nil || d.UpdatedAt <= ubl.Time(c.hidden.Load()); !change.Deleted {
 			var stored text
 			if stored, err = decodeText(texts[i]); err != nil {
 				return err

@@ -49,7 +49,7 @@ type snapshot struct {
 }
 
 // besides are the fields of a State that are read from documents and files.
-var besides = []string{"Documents", "Listed", "Deleted", "Files", "Filed"}
+var besides = []string{"Documents", "Keyed", "Listed", "Deleted", "Files", "Filed"}
 
 // encode is the state, but for documents.
 func (s *State) encode() []byte {

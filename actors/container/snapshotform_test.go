@@ -28,7 +28,7 @@ func TestSnapshotForm(t *testing.T) {
 			ID: "a:wallet:k:cash", Type: ubl.WalletAgreementType, TenantID: "t:example.com", CreatedAt: 1000, CreatedBy: "u:ana",
 			Status: ubl.AgreementEnded, EndedAt: &ended, Physics: &wallet, Terms: usual[usualFor{ubl.Gated, true, false}], Members: map[ubl.UserID]ubl.Member{"u:ana": owner},
 		}},
-		Balance: 70, InTransit: 30, Documents: map[ubl.DocumentID]document{}, Deleted: map[ubl.DocumentID]int64{}, Files: map[ubl.FileID]file{}, Past: map[ubl.UserID]bool{},
+		Balance: 70, InTransit: 30, Documents: map[ubl.DocumentID]document{}, Keyed: map[ubl.DocumentKey]ubl.DocumentID{}, Deleted: map[ubl.DocumentID]int64{}, Files: map[ubl.FileID]file{}, Past: map[ubl.UserID]bool{},
 		Pending: map[ubl.TransferID]departure{"x:1": {N: 999, transfer: transfer{
 			ID: "x:1", From: "k:cash", To: "k:till", Op: ubl.OpTransfer, Amount: 30, Email: "ana@example.com", RequestID: "req:1",
 		}}},

@@ -20,6 +20,8 @@ type State struct {
 	// Documents holds the newest version of each document, Listed the ids in order.
 	Documents map[ubl.DocumentID]document
 	Listed    []ubl.DocumentID
+	// Keyed finds the published ones by their keys.
+	Keyed map[ubl.DocumentKey]ubl.DocumentID
 	// Deleted is the last version of each document that was deleted here, and comes back no more.
 	Deleted map[ubl.DocumentID]int64
 	// Redacting is what was deleted and is still to be taken out of what is stored, oldest
@@ -54,7 +56,7 @@ type departure struct {
 // apply is the only place where events change the state.
 func (s *State) apply(e event) {
 	s.Events = e.N
-	if d, _ := e.changed(); d != nil {
+	if len(e.changed()) > 0 {
 		s.Changed = e.N
 	}
 	if e.step() {
@@ -85,10 +87,14 @@ func (s *State) apply(e event) {
 		s.Agreement.NamedHeir = e.Member.UserID
 	case ubl.DidDocumentCreate, ubl.DidDocumentUpdate:
 		s.put(*e.Document)
-	case ubl.DidDocumentDelete:
-		s.put(*e.Document)
+	case ubl.DidDocumentDelete, ubl.DidDocumentPublish:
+		for _, d := range e.changed() {
+			s.put(*d.document)
+			if d.gone {
+				s.leave(leftover{Document: d.ID, From: d.First})
+			}
+		}
 		s.dropFiles(e.Files)
-		s.leave(leftover{Document: e.Document.ID, From: e.Document.First})
 		for _, f := range e.Files {
 			s.leave(f.leftover())
 		}
@@ -148,6 +154,7 @@ func (s *State) seal(at ubl.Time) {
 	s.Agreement.Seal(at)
 	s.Hidden, s.Listed, s.Filed = at, nil, nil
 	clear(s.Documents)
+	clear(s.Keyed)
 	clear(s.Files)
 	clear(s.Deleted)
 }
@@ -170,6 +177,7 @@ func (s *State) reopen() {
 // empty makes a container with nothing inside.
 func (s *State) empty() {
 	s.Documents = make(map[ubl.DocumentID]document)
+	s.Keyed = make(map[ubl.DocumentKey]ubl.DocumentID)
 	s.Deleted = make(map[ubl.DocumentID]int64)
 	s.Files = make(map[ubl.FileID]file)
 	s.Pending = make(map[ubl.TransferID]departure)
@@ -190,10 +198,16 @@ func (s *State) put(d document) {
 		s.Listed = slices.Insert(s.Listed, at, d.ID)
 	}
 	s.Documents[d.ID] = d
+	if d.Published != nil {
+		s.Keyed[d.Published.DocumentKey] = d.ID
+	}
 }
 
 // drop takes a document out.
 func (s *State) drop(id ubl.DocumentID) {
+	if d := s.Documents[id]; d.Published != nil {
+		delete(s.Keyed, d.Published.DocumentKey)
+	}
 	delete(s.Documents, id)
 	if at, listed := slices.BinarySearch(s.Listed, id); listed {
 		s.Listed = slices.Delete(s.Listed, at, at+1)
@@ -206,7 +220,7 @@ func (s *State) depart(e event) {
 	s.Pending[e.Transfer.ID] = departure{e.N, *e.Transfer}
 	s.Balance -= e.Transfer.Amount
 	s.InTransit += e.Transfer.Amount
-	if d, _ := e.changed(); d != nil {
+	for _, d := range e.changed() {
 		s.drop(d.ID)
 		s.dropFiles(e.Transfer.Files)
 	}
@@ -225,8 +239,8 @@ func (s *State) settle(e event) {
 		return
 	}
 	s.Balance += e.Transfer.Amount
-	if d, _ := e.changed(); d != nil {
-		s.put(*d)
+	for _, d := range e.changed() {
+		s.put(*d.document)
 		for _, f := range e.Transfer.Files {
 			s.putFile(f)
 		}

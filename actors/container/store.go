@@ -78,7 +78,7 @@ func served(tenant ubl.TenantID, id ubl.ContainerID, d document) *ubl.Document {
 	return &ubl.Document{
 		DocumentID: d.ID, WorkspaceID: id, TenantID: tenant, Title: d.Title,
 		ContentHash: d.Hash, Salt: d.Salt, Bytes: d.Bytes, Version: d.Version, Deleted: d.Deleted,
-		CreatedAt: d.CreatedAt, CreatedBy: d.CreatedBy, UpdatedAt: d.UpdatedAt, UpdatedBy: d.UpdatedBy, ImportedFrom: d.ImportedFrom,
+		CreatedAt: d.CreatedAt, CreatedBy: d.CreatedBy, UpdatedAt: d.UpdatedAt, UpdatedBy: d.UpdatedBy, ImportedFrom: d.ImportedFrom, Published: d.Published,
 	}
 }
 

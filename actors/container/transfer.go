@@ -91,6 +91,9 @@ func (s *State) leaving(cmd ubl.Transfer) (transfer, error) {
 		return x, ubl.Errorf(ubl.CodeValidation, "only what passes through brings its own title and content")
 	}
 	d, err := s.current(cmd.DocumentID)
+	if err == nil && d.Published != nil && x.Op == ubl.OpTransfer {
+		err = ubl.Errorf(ubl.CodeConflict, "the document is published from %s, and stays until it is removed there", d.Published.Path)
+	}
 	if err == nil {
 		x.Files, err = s.leavingFiles(d.ID)
 	}

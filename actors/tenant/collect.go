@@ -69,3 +69,15 @@ func (x *Tenant) collect(t *actors.Turn, c collection) {
 		return &ubl.Collected{Blobs: c.blobs, Receipt: &act.Receipt}, nil
 	})
 }
+
+// refuseFile puts on record whose content a node refuses, and what was found in it.
+func (x *Tenant) refuseFile(t *actors.Turn, c ubl.RefuseFile) {
+	if !c.Who.IsPlatform() || !ubl.ValidNodeID(c.NodeID) || !c.UserID.Valid() || c.Bytes < 0 || !ubl.ValidFound(c.Found) {
+		t.Fail(ubl.Errorf(ubl.CodeForbidden, "only the platform refuses contents, and says whose and why"))
+		return
+	}
+	done := ubl.Fields{ubl.Int("bytes", c.Bytes), ubl.Str("found", c.Found), ubl.Str("node_id", c.NodeID), ubl.Str("user_id", c.UserID)}
+	effect := append(ubl.Fields{ubl.Str("op", "file.refuse")}, done...)
+	act, err := x.Look(t, ubl.DidFileRefuse, c.Request, actors.Act{This: done, Effects: []ubl.Fields{effect}, Pointers: pointers(ubl.TenantAgreement(x.id))})
+	t.Read(err, func(context.Context) (any, error) { return &act.Receipt, nil })
+}

@@ -50,7 +50,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 			ubl.CreateInvitation{}, ubl.RevokeInvitation{}, ubl.ListInvitations{}, ubl.FindInvitation{}, ubl.AcceptInvitation{},
 			ubl.ClaimDomain{}, ubl.CheckDomain{}, ubl.VerifyDomain{}, ubl.ReleaseDomain{}, ubl.ListDomains{}, ubl.KeepDomain{}, ubl.FindDomains{},
 			ubl.RegisterPasskey{}, ubl.ListPasskeys{}, ubl.FindPasskey{}, ubl.UsePasskey{}, ubl.RemovePasskey{},
-			ubl.SetKind{}, ubl.RemoveKind{}, ubl.ListKinds{}, ubl.CreateContainer{}, ubl.ListContainers{}, ubl.IssueCredits{}, ubl.SetToolAccess{}, ubl.ListToolAccess{}, ubl.FindUsable{}, ubl.CollectBlobs{},
+			ubl.SetKind{}, ubl.RemoveKind{}, ubl.ListKinds{}, ubl.CreateContainer{}, ubl.ListContainers{}, ubl.IssueCredits{}, ubl.SetToolAccess{}, ubl.ListToolAccess{}, ubl.FindUsable{}, ubl.CollectBlobs{}, ubl.RefuseFile{},
 			ubl.SearchMessages{},
 		},
 		Answers: []any{
@@ -60,7 +60,7 @@ func Family(read ubl.Reader, found Places, kinds []ubl.Kind, quota ubl.Quota) ac
 			(*ubl.Identity)(nil), 0, []ubl.PlatformToken(nil), (*ubl.OneTimeLink)(nil), (*ubl.Home)(nil), (*ubl.Standing)(nil),
 			(*ubl.Invitation)(nil), []*ubl.Invitation(nil), (*ubl.DomainClaim)(nil), []ubl.DomainClaim(nil),
 			(*ubl.Passkey)(nil), (*ubl.Passkeys)(nil), (*ubl.PasskeyRecord)(nil),
-			(*ubl.Container)(nil), (*ubl.Kind)(nil), []*ubl.Kind(nil), (*ubl.ContainerMade)(nil), (*ubl.ContainerList)(nil), (*ubl.Balance)(nil), (*ubl.ToolAccess)(nil), []*ubl.ToolAccess(nil), (*ubl.UsableTools)(nil), (*ubl.Collected)(nil),
+			(*ubl.Container)(nil), (*ubl.Kind)(nil), []*ubl.Kind(nil), (*ubl.ContainerMade)(nil), (*ubl.ContainerList)(nil), (*ubl.Balance)(nil), (*ubl.ToolAccess)(nil), []*ubl.ToolAccess(nil), (*ubl.UsableTools)(nil), (*ubl.Collected)(nil), (*ubl.Receipt)(nil),
 			(*ubl.MessageHits)(nil),
 		},
 		Numbers: runs(), Content: counted(),

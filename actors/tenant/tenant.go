@@ -142,6 +142,8 @@ func (x *Tenant) receive(t *actors.Turn, cmd ubl.Command) {
 		x.issueCredits(t, c)
 	case ubl.CollectBlobs:
 		x.collectBlobs(t, c)
+	case ubl.RefuseFile:
+		x.refuseFile(t, c)
 	case collection:
 		x.collect(t, c)
 	case ubl.ListToolAccess:

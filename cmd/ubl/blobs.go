@@ -33,6 +33,9 @@ func (n *node) openBlobs(ctx context.Context, dir string) (err error) {
 	default:
 		n.blobs = n.folder
 	}
+	if n.scanner != nil {
+		o.Scanner, o.Refused, o.Panics = n.scanner, n.refused, n.panics
+	}
 	if n.incoming, err = blobs.OpenUploads(dir, n.blobs, ubl.UploadNode(n.id()), o); err != nil {
 		return err
 	}

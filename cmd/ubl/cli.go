@@ -29,6 +29,7 @@ type cli struct {
 	History  historyCmd  `cmd:"" group:"Rooms and messages" help:"Read a room's messages."`
 	Tail     tailCmd     `cmd:"" group:"Rooms and messages" help:"Follow a room."`
 	Webhook  webhookCmd  `cmd:"" group:"Rooms and messages" help:"Have other servers told of messages, signed, and see how that fares."`
+	Bridge   bridgeCmd   `cmd:"" group:"Rooms and messages" help:"Connect a room with another system's channels."`
 	Poll     pollCmd     `cmd:"" group:"Rooms and messages" help:"Ask rooms to vote, vote, and end polls."`
 	Form     formCmd     `cmd:"" group:"Rooms and messages" help:"Ask with buttons and fields, and answer."`
 	Schedule scheduleCmd `cmd:"" group:"Rooms and messages" help:"Send messages later, once or again and again."`
@@ -39,6 +40,8 @@ type cli struct {
 
 	Doc  docCmd  `cmd:"" group:"Documents and files" help:"List, read, write and find documents."`
 	File fileCmd `cmd:"" group:"Documents and files" help:"Put files into workspaces, and get them."`
+
+	Knowledge knowledgeCmd `cmd:"" group:"Documents and files" help:"Publish folders of Markdown, and check whether they are ready."`
 
 	Members     membersCmd     `cmd:"" group:"People, agents and tools" help:"List the people and agents of your tenant."`
 	Member      memberCmd      `cmd:"" group:"People, agents and tools" help:"List, add and remove members of the tenant, rooms and containers."`
@@ -110,6 +113,8 @@ var exitHelp = map[string]string{
 	"import slack":      importExits,
 	"import mattermost": importExits,
 	"import matrix":     importExits,
+	"bridge irc":        "0 it was stopped, or --check found all well, 1 a side no longer takes the bridge, or its file can't be written, 2 the command line is wrong.",
+	"knowledge check":   "0 all that asks to be published would be, 1 some of it wouldn't, or failed, 2 the command line is wrong.",
 	"verify":            "0 the ledger holds, 1 it doesn't, 2 the command line is wrong, 65 what is there holds: atoms are missing, or may be.",
 }
 
@@ -146,6 +151,7 @@ var examples = map[string][]string{
 	"webhook deliveries": {"ubl webhook deliveries wh:00112233445566778899"},
 	"webhook redeliver":  {"ubl webhook redeliver wh:00112233445566778899 msg_00112233445566778899"},
 	"webhook rm":         {"ubl webhook rm wh:00112233445566778899"},
+	"bridge irc":         {"ubl bridge irc general --server irc.example.org --channel #ubl --token-file bridge.token --check", "ubl bridge irc general --server irc.example.org --channel #ubl --nick ublbot --login ublbot --password-file irc.password"},
 	"schedule cancel":    {"ubl schedule cancel q:00112233445566778899"},
 	"tail":               {"ubl tail general", "ubl tail general --from 0 --json"},
 	"rooms":              {"ubl rooms", `ubl rooms --directory "launch plans"`},
@@ -203,6 +209,8 @@ var examples = map[string][]string{
 	"doc list":           {`ubl doc list`, `ubl doc list --workspace plans --as-of 4711 --json`},
 	"doc get":            {`ubl doc get Launch`, `ubl doc get d:01890000-0000-7000-8000-000000000000 --at-version 2 > launch.md`},
 	"doc put":            {`ubl doc put launch.md`, `ubl doc put launch.md --document Launch --if-version 3`, `date | ubl doc put - --title Now --workspace plans`},
+	"knowledge check":    {`ubl knowledge check ./handbook`, `ubl knowledge check ./handbook --strict --json`},
+	"knowledge import":   {`ubl knowledge import ./handbook --workspace handbook`, `ubl knowledge import . --workspace handbook --commit $(git rev-parse HEAD) --yes`},
 	"search":             {`ubl search "launch mond*"`, `ubl search '"launch plan" -draft' --in general --from ana@example.com --after 2026-01-31`},
 	"doc search":         {`ubl doc search "launch mond*"`},
 	"tool list":          {`ubl tool list`, `ubl tool list --server weather --json`},

@@ -313,7 +313,7 @@ func TestTailResumes(t *testing.T) {
 	}
 	server.pause = func(context.Context, time.Duration) {}
 	var out, errs bytes.Buffer
-	follow := &tail{cmd: &tailCmd{Limit: 3}, server: server, room: "r:x", from: &people{server: server}, p: &program{out: &out, err: &errs}}
+	follow := newTail(&tailCmd{Limit: 3}, &program{out: &out, err: &errs}, server, "r:x")
 	if err := follow.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ type doctorCmd struct {
 	PublicURL string   `name:"public-url" help:"Where the server is reached from outside." placeholder:"URL"`
 	Join      []string `help:"Other nodes' --cluster-listen; may be repeated. Without it the node founds a cluster, with the data it has." placeholder:"HOST:PORT"`
 	mailFlags
+	scanFlags
 	BackupWithin time.Duration `default:"168h" help:"How old the newest backup may be." config:"-"`
 }
 
@@ -89,6 +90,7 @@ func (d *doctor) checks() []struct {
 		{"public URL", d.public},
 		{"peers", d.peers},
 		{"mail", d.mail},
+		{"malware scanner", d.scanner},
 	}
 }
 

@@ -124,6 +124,7 @@ func (f *figures) watch(n *node) {
 	)
 	f.all = append(f.all, outbox(n)...)
 	f.all = append(f.all, mails(n)...)
+	f.all = append(f.all, scans(n)...)
 	for place := range n.actors.Stats().Refused {
 		f.all = append(f.all, prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "ubl_actors_overloaded_total", Help: "Commands refused for load, by place.", ConstLabels: prometheus.Labels{"place": place},

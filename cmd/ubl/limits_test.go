@@ -68,6 +68,7 @@ func limitedFront(t *testing.T, change ...func(*serveCmd)) (*program, *node, *fr
 	if p.mail, err = c.mailFlags.options(p); err != nil {
 		t.Fatal(err)
 	}
+	p.scan = c.scanFlags
 	n := opened(t, p, c.Data)
 	if err := n.bootstrap(t.Context()); err != nil {
 		t.Fatal(err)

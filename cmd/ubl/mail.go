@@ -59,7 +59,7 @@ func (f *mailFlags) options(p *program) (*mail.Options, error) {
 	o := &mail.Options{Server: f.MailServer, TLS: f.MailTLS, User: f.MailUser, From: f.MailFrom, Now: p.now}
 	var err error
 	if f.MailUser != "" {
-		if o.Password, err = f.password(p); err != nil {
+		if o.Password, err = credential(p.env, f.MailPasswordFile, mailPassword, "the mail server's password, on one line"); err != nil {
 			return nil, err
 		}
 	}
@@ -69,13 +69,13 @@ func (f *mailFlags) options(p *program) (*mail.Options, error) {
 	return o, err
 }
 
-func (f *mailFlags) password(p *program) (text string, err error) {
-	const holds = "the mail server's password, on one line"
-	place := "the file " + f.MailPasswordFile
-	if f.MailPasswordFile != "" {
-		text, err = secretfile.Read(f.MailPasswordFile, holds)
+// credential is what a file has, or else a variable where no file is given. Holds says what belongs there.
+func credential(env map[string]string, file, variable, holds string) (text string, err error) {
+	place := "the file " + file
+	if file != "" {
+		text, err = secretfile.Read(file, holds)
 	} else {
-		place, text = "the variable "+mailPassword, strings.TrimSpace(p.env[mailPassword])
+		place, text = "the variable "+variable, strings.TrimSpace(env[variable])
 	}
 	if err == nil && (text == "" || len(text) > maxSecret || strings.ContainsAny(text, "\r\n")) {
 		err = secretfile.Wrong(place, holds)
@@ -87,7 +87,7 @@ func (f *mailFlags) password(p *program) (text string, err error) {
 func roots(path string) (*x509.CertPool, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("couldn't read the mail server's CA: %w", err)
+		return nil, fmt.Errorf("couldn't read the CA certificates: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(data) {

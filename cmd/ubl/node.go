@@ -21,6 +21,7 @@ import (
 	"ubl/cluster"
 	"ubl/mail"
 	"ubl/panics"
+	"ubl/scan"
 	"ubl/search"
 	"ubl/storage"
 	"ubl/transport/api"
@@ -86,6 +87,8 @@ type node struct {
 	// mail hands mails to the operator's mail server, links are those by which they end; nil for none.
 	mail  *mail.Service
 	links *mail.Links
+	// scanner looks into files before they are taken; nil for none.
+	scanner *scan.Scanner
 	// hooks reaches the servers that webhooks tell; nil for none.
 	hooks webhooks.Sender
 	// servers asks tools' servers, once the node has its portal.
@@ -115,6 +118,7 @@ func (p *program) newNode(log *slog.Logger) *node {
 	n := &node{figures: newFigures(), panics: panics.New(log), random: p.random, now: p.now, log: log, quota: p.quota, bucket: p.bucket, suspects: make(chan tenantBlob, maxSuspects), kinds: append(ubl.Kinds(), p.kinds...)}
 	n.push, n.hooks = n.pusher(p.reach), n.webhooks(p.reach)
 	n.mails(p.mail)
+	n.scans(p.scan)
 	return n
 }
 

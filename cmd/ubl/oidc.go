@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
-	"ubl/secretfile"
 	"ubl/transport/auth"
 )
 
@@ -119,21 +117,10 @@ func (o *oidcProvider) validate() error {
 
 // secret reads the client's, "" where it has none.
 func (o *oidcProvider) secret(env map[string]string) (string, error) {
-	const holds = "the client's secret as the provider gave it, on one line"
-	text, place := "", "the file "+o.SecretFile
-	var err error
-	switch {
-	case o.SecretFile != "":
-		text, err = secretfile.Read(o.SecretFile, holds)
-	case o.SecretVariable != "":
-		place, text = "the variable "+o.SecretVariable, strings.TrimSpace(env[o.SecretVariable])
-	default:
+	if o.SecretFile == "" && o.SecretVariable == "" {
 		return "", nil
 	}
-	if err == nil && (text == "" || len(text) > maxSecret || strings.ContainsAny(text, "\r\n")) {
-		err = secretfile.Wrong(place, holds)
-	}
-	return text, err
+	return credential(env, o.SecretFile, o.SecretVariable, "the client's secret as the provider gave it, on one line")
 }
 
 // takeOIDC takes the section oidc out of the YAML file.

@@ -53,6 +53,8 @@ type program struct {
 	reach *reach
 	// mail is the operator's mail server for the node that is opened; nil for none.
 	mail *mail.Options
+	// scan says which daemon looks into files for the node that is opened.
+	scan scanFlags
 	// limits are changes to the table of limits, from the file's section.
 	limits map[string]int64
 	// kinds is the one that says which kinds of containers there are besides the product's.

@@ -37,6 +37,7 @@ func secretUses() []secretUse {
 		{"gateway.providers[].key-file", with("--config", "DIR/ubl.yaml"), "gateway: {providers: [{name: p, url: https://p.example, key-file: FILE}]}", "an API key"},
 		{"s3-secret-file", with("--s3-endpoint", "http://127.0.0.1:1", "--s3-bucket", "b", "--s3-access-key", "k", "--s3-secret-file", "FILE"), "", "the secret of the key"},
 		{"mail-password-file", with("--mail-server", "127.0.0.1:1", "--mail-from", "ubl@example.com", "--mail-user", "u", "--mail-password-file", "FILE"), "", "the mail server's password"},
+		{"password-file", []string{"bridge", "irc", "general", "--url", "http://127.0.0.1:1", "--server", "127.0.0.1:1", "--channel", "#ubl", "--login", "l", "--password-file", "FILE"}, "", "the password of the IRC account"},
 		{"token-file", []string{"rooms", "--url", "http://127.0.0.1:1", "--token-file", "FILE"}, "", `as "ubl token" prints it`},
 		{"with-token", []string{"login", "http://127.0.0.1:1", "--with-token", "FILE"}, "", `as "ubl token" prints it`},
 		{"encrypt-to-file", []string{"backup", "DIR/b.tar", "--url", "http://127.0.0.1:1", "--encrypt-to-file", "FILE"}, "", "begin with age1"},
@@ -92,8 +93,8 @@ func TestBadSecretFilesAreNamed(t *testing.T) {
 func TestSecretFilesAreAllTried(t *testing.T) {
 	known := map[string]bool{
 		"cluster-ca": true, "cluster-cert": true, "cluster-key": true, // cluster/mesh names both files
-		"mail-ca": true,                                                                                          // certificates are no secret
-		"data":    true, "config": true, "out": true, "all": true, "file": true, "rebuild": true, "people": true, // no secret of the operator's
+		"mail-ca": true, "ca": true, // certificates are no secret
+		"data": true, "config": true, "out": true, "all": true, "file": true, "rebuild": true, "people": true, "ontology": true, "state": true, // no secret of the operator's
 	}
 	for _, u := range secretUses() {
 		known[u.flag] = true

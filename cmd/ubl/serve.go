@@ -42,6 +42,7 @@ type serveCmd struct {
 	allowFlags
 	previewFlags
 	mailFlags
+	scanFlags
 	clusterFlags
 	s3Flags
 }
@@ -74,7 +75,7 @@ func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Log
 	if err := errors.Join(c.bound(p), c.use(p)); err != nil {
 		return nil, err
 	}
-	p.reach = c.reach(p)
+	p.reach, p.scan = c.reach(p), c.scanFlags
 	var err error
 	if p.mail, err = c.mailFlags.options(p); err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func (c *serveCmd) check() error {
 	if _, err := c.previewFlags.networks(); err != nil {
 		return err
 	}
-	if err := c.mailFlags.check(); err != nil {
+	if err := errors.Join(c.mailFlags.check(), c.scanFlags.check()); err != nil {
 		return err
 	}
 	return c.oidcFlags.check()

@@ -19,7 +19,7 @@ const (
 
 // unflagged are the variables that are no flags: secrets, and the file with the rest.
 func unflagged() []string {
-	return []string{ownToken, configFile, "UBL_CLUSTER_SECRET", secretVariable, s3Secret, mailPassword}
+	return []string{ownToken, configFile, "UBL_CLUSTER_SECRET", secretVariable, s3Secret, mailPassword, ircPassword}
 }
 
 // notOurs are variables that begin like ours and are for others: what the tests and

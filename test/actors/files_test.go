@@ -233,6 +233,27 @@ func TestCollectBlobs(t *testing.T) {
 	y.checkLedger()
 }
 
+// TestRefuseFile: that a content was refused is on record, with whose it was and what was found. Only
+// the platform says so, and of a content that isn't there nothing else is said.
+func TestRefuseFile(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	y := openYard(t, h)
+	tenant := ubl.TenantName(y.ana.TenantID)
+	refuse := func(who ubl.Identity, found string) ubl.RefuseFile {
+		return ubl.RefuseFile{Request: y.Request(who), NodeID: "n1", UserID: y.ana.UserID, Bytes: 68, Found: found}
+	}
+	y.Refused(ubl.CodeForbidden, tenant, refuse(y.ana, "Eicar"))
+	for _, found := range []string{"", "two words", strings.Repeat("x", 129), "\u00e4"} {
+		y.Refused(ubl.CodeForbidden, tenant, refuse(ubl.Platform(), found))
+	}
+	before := y.head()
+	receipt := harness.Must[*ubl.Receipt](h, tenant, refuse(ubl.Platform(), "Eicar-Test-Signature"))
+	if y.head() != before+2 || receipt.Seq != before+1 {
+		t.Errorf("a refusal writes %d atoms, the first is %d", y.head()-before, receipt.Seq)
+	}
+	y.checkLedger()
+}
+
 // TestSealedFiles stay closed to an heir, as documents do.
 func TestSealedFiles(t *testing.T) {
 	h := harness.Open(t, harness.Options{})

@@ -86,7 +86,7 @@ func (r *reader) reads(answer string) {
 	case o["device_id"] != nil, o["reminder_id"] != nil, o["scheduled_id"] != nil, o["webhook_id"] != nil && o["salt"] != nil:
 		r.record(salt, o)
 	}
-	for _, of := range []string{"imported_from", "forwarded"} {
+	for _, of := range []string{"imported_from", "forwarded", "published"} {
 		if o[of] != nil {
 			r.opensJSON(salt, o[of])
 		}

@@ -59,6 +59,9 @@ messenger.send             imported_hash     opened
 office.document.create     content_hash      opened
 office.document.create     imported_hash     opened
 office.document.create     title_hash        opened
+office.document.publish    content_hash      opened
+office.document.publish    published_hash    opened
+office.document.publish    title_hash        opened
 office.document.search     query_hash        opened
 office.document.update     content_hash      opened
 office.document.update     imported_hash     opened
@@ -250,6 +253,12 @@ func (w *committing) inWorkspaces() {
 			w.ask("GET", fmt.Sprintf("%s/documents/%s?version=%d", work, doc, v), "")
 		}
 		w.ask("DELETE", work+"/documents/"+doc, "")
+	}
+	pages := `{"documents":[{"type":"tag","id":"tide","path":"tags/tide.md","title":"Tide","content":"The sea rises","metadata":{"tags":["sea"]}}]}`
+	tide := w.id(w.ask("POST", work+"/publish", pages), "document_id")
+	w.ask("POST", work+"/publish", strings.Replace(pages, "rises", "falls", 1))
+	for v := 1; v <= 2; v++ {
+		w.ask("GET", fmt.Sprintf("%s/documents/%s?version=%d", work, tide, v), "")
 	}
 	passage := w.id(w.ask("POST", "/api/containers", `{"kind":"container","name":"Inbox","physics":{"fungibility":"transient","topology":"links","permeability":"open","execution":"disabled"}}`), "container_id")
 	w.ask("POST", "/api/containers/"+passage+"/transfer", `{"to":"w:general","title":"Note","content":"Passing by"}`)

@@ -138,6 +138,12 @@ func local(name ubl.Name) ubl.ContainerID { return ubl.ContainerID(name.Local())
 
 func (w *world) documents(shelf ubl.Name) {
 	title, content := "Plan", "second \u2028 <b>"
+	page := ubl.DocumentToPublish{DocumentKey: ubl.DocumentKey{Type: "tag", ID: "tide"}, Path: "tags/tide.md", Title: "Tide", Metadata: json.RawMessage(`{"publish":true}`)}
+	key := []ubl.DocumentKey{page.DocumentKey}
+	if made := must[*ubl.DocumentsPublished](w.forwarder, shelf, ubl.PublishDocuments{Request: w.h.Request(w.ana), Put: []ubl.DocumentToPublish{page}}); len(made.Changed) != 1 {
+		w.t.Errorf("published are %+v", made)
+	}
+	must[*ubl.DocumentsPublished](w.forwarder, shelf, ubl.PublishDocuments{Request: w.h.Request(w.ana), Remove: key})
 	first := must[*ubl.DocumentResult](w.forwarder, shelf, ubl.CreateDocument{Request: w.h.Request(w.ana), Title: title, Content: "first"})
 	id := first.Document.DocumentID
 	must[*ubl.DocumentResult](w.forwarder, shelf, ubl.UpdateDocument{Request: w.h.Request(w.ana), DocumentID: id, Title: &title, Content: &content, IfVersion: 1})
@@ -162,6 +168,7 @@ func (w *world) documents(shelf ubl.Name) {
 	}
 	must[*ubl.FileResult](w.forwarder, shelf, ubl.RemoveFile{Request: w.h.Request(w.ana), FileID: put.FileID})
 	must[*ubl.Collected](w.forwarder, w.tenant, ubl.CollectBlobs{Request: w.h.Request(ubl.Platform()), NodeID: "n1", Blobs: []ubl.BlobID{blob}, Bytes: []int64{7}})
+	must[*ubl.Receipt](w.forwarder, w.tenant, ubl.RefuseFile{Request: w.h.Request(ubl.Platform()), NodeID: "n1", UserID: w.ana.UserID, Bytes: 68, Found: "Eicar-Test-Signature"})
 	hits := must[*ubl.DocumentHits](w.forwarder, shelf, ubl.SearchDocuments{Request: w.h.Request(w.ana), Query: "second", Limit: 10})
 	if len(hits.Documents) != 1 || hits.Documents[0].Snippet == "" || hits.Documents[0].Score == 0 {
 		w.t.Errorf("the search found %+v", hits)

@@ -30,6 +30,7 @@ var Salted = []Member{
 	{Name: "name_hash", Why: "with the file, until it is removed"},
 	{Name: "output_hash", Why: "in the answer to the call or the completion"},
 	{Name: "prompt_hash", Why: "in the answer to the completion"},
+	{Name: "published_hash", Why: "with the document, until it is deleted"},
 	{Name: "query_hash", Why: "in the answer to the search"},
 	{Name: "terms_hash", Of: []string{"portal.server."}, Why: "with the server, of the newest act on its terms"},
 	{Name: "title_hash", Why: "with the document, until it is deleted"},

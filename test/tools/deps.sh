@@ -2,7 +2,7 @@
 # Installs what the tests need beyond Go where it is missing: a C compiler for
 # the race detector, curl for the README's tour, the load balancer of deploy/, ip
 # and tc for the fault tests' networks, etcd for the benchmarks' own tests, npm for
-# the app's build and for the clients of MCP that others wrote, fish and zsh for their completion, and two browsers:
+# the app's build and for the clients of MCP that others wrote, fish and zsh for their completion, an IRC server, and two browsers:
 # Chromium, and WebKit with its driver and a display for it.
 # Where it can't, it says so and lets the tests that need it say the rest.
 set -uo pipefail
@@ -17,6 +17,7 @@ command -v WebKitWebDriver >/dev/null || missing+=(webkit2gtk-driver)
 command -v Xvfb >/dev/null || missing+=(xvfb)
 command -v fish >/dev/null || missing+=(fish)
 command -v zsh >/dev/null || missing+=(zsh)
+command -v ngircd >/dev/null || missing+=(ngircd)
 command -v etcd >/dev/null || missing+=(etcd-server)
 
 sudo=""

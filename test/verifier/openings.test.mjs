@@ -11,7 +11,7 @@ import { HASHES, opensRecord, rowOf } from './verify.mjs';
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const openings = JSON.parse(readFileSync(at('testdata/openings.json')));
 const ledger = readFileSync(at('../upgrade/testdata/atoms-v2/ledger.ndjson'), 'utf8');
-const elsewhere = ['asked_hash', 'forwarded_hash', 'link_hash'];
+const elsewhere = ['asked_hash', 'forwarded_hash', 'link_hash', 'published_hash'];
 
 for (const { act, member, commitment, record } of openings) {
   test(`${member} of ${act} is opened, and by nothing else`, () => {

@@ -128,6 +128,7 @@ export const HASHES = [
   { member: 'content_hash', content: (r) => (r.file_id === undefined ? textOf('content')(r) : Buffer.from(r.sha256, 'hex')) },
   { member: 'title_hash', content: textOf('title') },
   { member: 'name_hash', content: textOf('name') },
+  { member: 'published_hash', content: jsonOf('published') },
   { member: 'query_hash', content: (r) => canonical({ query: r.query.trim() }) },
   { member: 'prompt_hash', content: textOf('prompt') },
   { member: 'input_hash', acts: ['office.llm.complete'], content: completionAsked },

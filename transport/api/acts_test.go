@@ -88,7 +88,7 @@ var unasked = map[string][]ubl.Did{
 	"the other end of a transfer":                                          {ubl.DidReceive},
 	"the portal, about tools":                                              {ubl.DidToolDeny, ubl.DidPortalCall},
 	"the node, about itself": {ubl.DidPlatformStart, ubl.DidPlatformStop, ubl.DidPlatformKeyCreate, ubl.DidPlatformKeyRotate, ubl.DidPlatformBackup,
-		ubl.DidPlatformRestore, ubl.DidFileCollect, ubl.DidPlatformJournalLoss, ubl.DidPlatformNodeJoin, ubl.DidPlatformSecretRotate},
+		ubl.DidPlatformRestore, ubl.DidFileCollect, ubl.DidFileRefuse, ubl.DidPlatformJournalLoss, ubl.DidPlatformNodeJoin, ubl.DidPlatformSecretRotate},
 }
 
 // everyAct is those of the table, and those that families bring along.

@@ -58,6 +58,7 @@ var bodies = map[string]string{
 	"POST /api/workspaces":                                       `{"name":"Plans"}`,
 	"POST /api/workspaces/{workspaceId}/complete":                `{"prompt":"Say hello"}`,
 	"POST /api/workspaces/{workspaceId}/documents":               `{"title":"Plan","content":"All of it"}`,
+	"POST /api/workspaces/{workspaceId}/publish":                 `{"documents":[{"type":"pattern","id":"cells","path":"patterns/cells.md","title":"Cells","content":"All of it"}]}`,
 	"PATCH /api/workspaces/{workspaceId}/documents/{documentId}": `{"content":"More of it"}`,
 	"PUT /api/kinds/{kind}":                                      `{"physics":{"fungibility":"versioned","topology":"objects","permeability":"collaborative","execution":"sandboxed"}}`,
 	"POST /api/workspaces/{workspaceId}/files":                   `{"name":"x.txt","text":"All of it"}`,

@@ -22,7 +22,7 @@ var sensitive = map[asks][]string{
 		"webhook-create", "webhook-rotate", "webhook-update",
 	},
 	sometimes: {
-		"invite-member", "invite-to-container", "redact-entry", "remove-container-member", "remove-member", "set-budget", "set-defaults", "set-mandate", "set-room-policy", "set-tenant-member",
+		"invite-member", "invite-to-container", "publish-documents", "redact-entry", "remove-container-member", "remove-member", "set-budget", "set-defaults", "set-mandate", "set-room-policy", "set-tenant-member",
 		"set-tool-access", "transfer",
 	},
 }
@@ -199,6 +199,9 @@ func TestSometimesSensitive(t *testing.T) {
 		{"invite-member", "", `{"email":"bob@acme.com"}`, false},
 		{"invite-to-container", "", `{"user_id":"u:bob"}`, false},
 		{"invite-to-container", "", `{"email":"bob@acme.com"}`, false},
+		{"publish-documents", "", `{"documents":[{"type":"tag","id":"tide","path":"tide.md","title":"Tide","content":""}]}`, false},
+		{"publish-documents", "", `{"remove":[{"type":"tag","id":"tide"}]}`, true},
+		{"publish-documents", "", `{"commit":"4b825dc642cb6eb9a060e54bf8d69288fbee4904","remove":[{"type":"tag","id":"tide"}]}`, true},
 		{"remove-member", "u:bob", "", true},
 		{"remove-member", string(ana.UserID), "", false},
 		{"redact-entry", string(bobsID), "", true},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 
 	"ubl"
 	"ubl/transport/envelope"
@@ -96,6 +97,52 @@ func (a *API) updateDocument(ctx context.Context, in *updateDocumentInput) (any,
 func (a *API) deleteDocument(ctx context.Context, in *DocumentPath) (any, error) {
 	return ubl.Ask[*ubl.DocumentResult](ctx, a.Asker, container(ctx, in.WorkspaceID),
 		ubl.DeleteDocument{Request: envelope.Command(ctx, ""), Expects: expects(ctx), DocumentID: in.DocumentID})
+}
+
+type publishDocumentsInput struct {
+	WorkspacePath
+	Body struct {
+		Keyed
+		Commit    string         `json:"commit,omitempty" pattern:"^([0-9a-f]{40}|[0-9a-f]{64})$" doc:"The source's commit that has them so." example:"4b825dc642cb6eb9a060e54bf8d69288fbee4904"`
+		Documents []documentBody `json:"documents,omitempty" maxItems:"100" doc:"What the source has now."`
+		Remove    []PublishedKey `json:"remove,omitempty" maxItems:"100" doc:"What it has no more."`
+	}
+}
+
+// PublishedKey is exported for the decoder, which sees no other embedded ones.
+type PublishedKey struct {
+	Type string `json:"type" pattern:"^[a-z][a-z0-9_-]{0,63}$" doc:"What it is." example:"pattern"`
+	ID   string `json:"id" minLength:"1" maxLength:"64" doc:"Which one of its type: mostly the name of its file." example:"cell-governance"`
+}
+
+func (k PublishedKey) key() ubl.DocumentKey { return ubl.DocumentKey{Type: k.Type, ID: k.ID} }
+
+type documentBody struct {
+	PublishedKey
+	Path     string         `json:"path" minLength:"1" maxLength:"1024" doc:"Its file in the source." example:"patterns/cell-governance.md"`
+	Title    string         `json:"title" minLength:"1" maxLength:"256" doc:"What the document is called." example:"Cell governance"`
+	Content  string         `json:"content" maxLength:"1000000" doc:"The whole text." example:"# Cells"`
+	Metadata map[string]any `json:"metadata,omitempty" doc:"What the file says of itself: at most 8,192 bytes." example:"{\"tags\":[\"governance\"]}"`
+}
+
+func (a *API) publishDocuments(ctx context.Context, in *publishDocumentsInput) (any, error) {
+	cmd := ubl.PublishDocuments{Request: envelope.Command(ctx, in.Body.Key), Commit: in.Body.Commit}
+	for _, d := range in.Body.Documents {
+		metadata, err := json.Marshal(d.Metadata)
+		if err != nil {
+			return nil, invalid("body.documents.metadata", "no JSON")
+		}
+		cmd.Put = append(cmd.Put, ubl.DocumentToPublish{DocumentKey: d.key(), Path: d.Path, Title: d.Title, Content: d.Content, Metadata: metadata})
+	}
+	if len(in.Body.Remove) > 0 {
+		if err := confirmed(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range in.Body.Remove {
+		cmd.Remove = append(cmd.Remove, k.key())
+	}
+	return ubl.Ask[*ubl.DocumentsPublished](ctx, a.Asker, container(ctx, in.WorkspaceID), cmd)
 }
 
 type listVersionsInput struct {

@@ -92,6 +92,8 @@ func answerDocuments(cmd ubl.Command) (any, bool) {
 		d := document(3, "")
 		d.Deleted = true
 		return &ubl.DocumentResult{Document: d, Receipt: receipt}, true
+	case ubl.PublishDocuments:
+		return &ubl.DocumentsPublished{Changed: []ubl.PublishedVersion{{DocumentID: "d:1", Version: 2}}, Unchanged: 3, Receipt: receipt}, true
 	case ubl.ListDocuments:
 		return &ubl.DocumentList{Documents: []*ubl.Document{document(2, "")}, Next: "d:1", Receipt: receipt}, true
 	case ubl.ListVersions:

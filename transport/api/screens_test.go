@@ -17,7 +17,7 @@ var offScreen = map[string][]string{
 	"the path is put together from a room's or a container's": {
 		"room.member.update", "room.remove", "container.member.update", "container.remove", "container.leave",
 	},
-	"for agents and other programs":      {"messenger.form.create", "office.llm.complete"},
+	"for agents and other programs":      {"messenger.form.create", "office.document.publish", "office.llm.complete"},
 	"for operators, at the command line": {"deadletter.redrive", "deadletter.discard"},
 	"the app has no screen for it so far": {"kind.set", "kind.remove", "office.file.put", "office.file.remove", "office.upload.begin",
 		"webhook.create", "webhook.update", "webhook.remove", "webhook.rotate", "webhook.test", "webhook.redeliver"},

@@ -162,6 +162,7 @@ var builders = []task{
 // own are for the tools of families that bring their own: what reaches somebody, and webhooks. Each tool
 // has a task.
 var own = []task{
+	{"Publish what our handbook repository has as documents", []string{"office.document.publish"}},
 	{"What notifications do I get, and on which devices?", []string{"person.get"}},
 	{"Don't disturb me for two hours", []string{"person.preferences.update"}},
 	{"Mute the alerts room until tomorrow", []string{"person.room.update"}},

@@ -41,6 +41,7 @@ var ownSets = []struct {
 		office.document.update office.document.versions office.llm.complete office.tool.call office.workspace.create office.workspace.list`},
 	{"files", everyone, `office.file.get office.file.list office.file.put office.file.read office.file.remove office.upload.begin office.upload.end office.upload.get
 		messenger.file messenger.files messenger.upload`},
+	{"knowledge", everyone, `office.document.publish`},
 	{"polls", everyone, `messenger.poll.create messenger.poll.end messenger.poll.get messenger.poll.vote`},
 	{"forms", everyone, `messenger.form.answer messenger.form.get messenger.form.create`},
 	{"containers", everyone, `container.create container.get container.invite container.leave container.list container.member.list

@@ -11,7 +11,7 @@ import (
 var groups = []string{
 	"remove delete erase discard drop forget clear kick expel exclude ban",
 	"delete redact retract unsend withdraw undo",
-	"send post write say tell publish reply answer announce notify",
+	"send post write say tell reply answer announce notify",
 	"write create save put draft compose",
 	"put upload attach add",
 	"create make add new start begin open setup",

@@ -69,7 +69,7 @@ const about: Record<string, readonly string[]> = {
   ],
 };
 const inContainers = [
-  '*', 'office.*', 'office.document.get', 'office.document.create', 'office.document.update', 'office.document.delete', 'office.file.put', 'office.file.remove', 'container.*', 'container.get', 'container.transfer',
+  '*', 'office.*', 'office.document.get', 'office.document.create', 'office.document.update', 'office.document.delete', 'office.document.publish', 'office.file.put', 'office.file.remove', 'container.*', 'container.get', 'container.transfer',
   'container.receive', 'container.invite', 'container.join', 'container.remove', 'agreement.*',
 ];
 

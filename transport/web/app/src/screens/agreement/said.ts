@@ -48,6 +48,7 @@ const parts: Record<string, string> = {
   'office.document.create': 'write new documents',
   'office.document.update': 'change documents',
   'office.document.delete': 'delete documents',
+  'office.document.publish': 'publish documents from a source',
   'office.file.put': 'add files',
   'office.file.remove': 'remove files',
   'tenant.invitation.*': 'invite people',

@@ -1,0 +1,168 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Limits of a vault.
+const (
+	MaxFiles = 500_000 // Markdown files
+	MaxVault = 1 << 30 // bytes of them
+)
+
+// Vault is what a folder of files says, as a whole.
+type Vault struct {
+	Ontology *Ontology
+	Entries  []*Entry  // by path
+	Problems []Problem // of what is no entry: symbolic links, folders that aren't read
+}
+
+// Read reads a vault. It follows no symbolic links; who opens a folder of the disk takes
+// [os.Root], so that none leads out of it in the meantime either. The error is of the folder
+// itself, which can't be read or is too large as a whole: nothing may be concluded from a part.
+func Read(ctx context.Context, vault fs.FS, o *Ontology) (*Vault, error) {
+	r := &vaultReader{vault: vault, ontology: o}
+	err := fs.WalkDir(vault, ".", func(file string, d fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		return r.visit(file, d)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("couldn't read the vault: %w", err)
+	}
+	v := Assemble(o, r.entries)
+	v.Problems = r.problems
+	return v, nil
+}
+
+// vaultReader gathers the entries of a vault.
+type vaultReader struct {
+	vault    fs.FS
+	ontology *Ontology
+	entries  []*Entry
+	problems []Problem
+	bytes    int64
+}
+
+func (r *vaultReader) visit(file string, d fs.DirEntry) error {
+	switch {
+	case file == ".":
+		return nil
+	case d.IsDir() && !r.ontology.includesFolder(file):
+		return fs.SkipDir
+	case d.IsDir() && len(file) > MaxPath:
+		r.problems = append(r.problems, Problem{Path: file, Severity: Broken, Message: "the folder is nested too deep, and isn't read"})
+		return fs.SkipDir
+	case d.IsDir():
+		return nil
+	case d.Type()&fs.ModeSymlink != 0:
+		r.problems = append(r.problems, Problem{Path: file, Severity: Note, Message: "a symbolic link isn't followed"})
+		return nil
+	case !d.Type().IsRegular() || !r.ontology.Includes(file):
+		return nil
+	}
+	if len(r.entries) == MaxFiles {
+		return fmt.Errorf("it has more than %d Markdown files", MaxFiles)
+	}
+	e, err := r.entry(file)
+	r.entries = append(r.entries, e)
+	return err
+}
+
+// entry reads a file, unless it is larger than any entry.
+func (r *vaultReader) entry(file string) (*Entry, error) {
+	f, err := r.vault.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if info.Size() > MaxFile {
+		e := r.ontology.newEntry(file)
+		e.tellTooLarge(info.Size())
+		return e, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1)) // it may grow
+	if err != nil {
+		return nil, err
+	}
+	if r.bytes += int64(len(data)); r.bytes > MaxVault {
+		return nil, fmt.Errorf("its Markdown has more than %d bytes", MaxVault)
+	}
+	return r.ontology.Parse(file, data), nil
+}
+
+// Assemble makes a vault of entries, which it sorts and completes: links are resolved, and an
+// entry that would be stored under the key of one before it becomes broken. Only the links of
+// entries that are to be published are told of. Entries may have no body.
+func Assemble(o *Ontology, entries []*Entry) *Vault {
+	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.Path, b.Path) })
+	taken := map[string]string{}
+	for _, e := range entries {
+		if !e.Published(false) {
+			continue
+		}
+		if first, ok := taken[e.Key()]; ok {
+			e.tell(Broken, 0, "", "%s is stored as %s already: give one of them another name or type", first, e.Key())
+			continue
+		}
+		taken[e.Key()] = e.Path
+	}
+	x := newIndex(entries)
+	for _, e := range entries {
+		e.follow(x)
+	}
+	return &Vault{Ontology: o, Entries: entries}
+}
+
+// follow resolves the entry's links.
+func (e *Entry) follow(x *index) {
+	for i := range e.Links {
+		l := &e.Links[i]
+		to := x.resolve(e, *l)
+		if to != nil {
+			l.To = to.Path
+		}
+		switch {
+		case !e.Published(false):
+		case to == nil:
+			e.tell(Note, l.Line, l.Field, "the link to %q leads to nothing in the vault", firstChars(l.Target, 100))
+		case !to.Published(false):
+			e.tell(Note, l.Line, l.Field, "the link leads to %s, which isn't published", to.Path)
+		}
+	}
+}
+
+// Backlinks are the paths of the entries that lead to each path, sorted.
+func (v *Vault) Backlinks() map[string][]string {
+	back := map[string][]string{}
+	for _, e := range v.Entries { // by path, so that each list is sorted
+		for _, l := range e.Links {
+			from := back[l.To]
+			if l.To != "" && l.To != e.Path && (len(from) == 0 || from[len(from)-1] != e.Path) {
+				back[l.To] = append(from, e.Path)
+			}
+		}
+	}
+	return back
+}
+
+// fieldTexts are the texts of a field of the front matter.
+func (e *Entry) fieldTexts(name string) []string {
+	var fields map[string]any
+	if json.Unmarshal(e.Metadata, &fields) != nil {
+		return nil
+	}
+	return texts(fields[name])
+}

@@ -1,1 +1,0 @@
-import{At as e,gn as t}from"./index-DoXWHvdY.js";import{t as n}from"./Plan-TjXF1CuL.js";import{n as r}from"./Later-Bki2hLyQ.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};
