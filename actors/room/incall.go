@@ -27,7 +27,7 @@ type caller struct {
 	ubl.Caller
 	until ubl.Time
 	waits []ubl.Signal
-	n     int64 // of the newest that waited
+	n     int64 // of the newest that waited, before a restart, too
 
 	sent  int      // signals
 	since ubl.Time // when they began to count
@@ -79,7 +79,7 @@ func (c *inCall) be(b ubl.BeInRoomCall, now ubl.Time) (changed bool, err error) 
 	case one == nil && len(c.callers) >= ubl.MaxInCall:
 		return false, ubl.Errorf(ubl.CodeConflict, "the call is full: %d are in it", ubl.MaxInCall)
 	case one == nil:
-		one, changed = &caller{Caller: ubl.Caller{Session: b.Session, UserID: b.Who.UserID}, since: now}, true
+		one, changed = &caller{Caller: ubl.Caller{Session: b.Session, UserID: b.Who.UserID}, n: b.After, since: now}, true
 		c.callers = append(c.callers, one)
 	}
 	one.until = now.Add(ubl.CallLease)

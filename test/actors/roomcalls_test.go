@@ -108,8 +108,13 @@ func TestCallThatAllHaveLeft(t *testing.T) {
 		x.in(x.bob, call, 0)
 		x.Alarms()
 	}
+	x.in(x.ana, call, 0, ubl.Signal{To: sessionOf(x.bob), Data: "before"})
 	x.Restart()
-	x.in(x.ana, call, 0)
+	x.in(x.bob, call, 1)
+	x.in(x.ana, call, 0, ubl.Signal{To: sessionOf(x.bob), Data: "behind"})
+	if news := x.in(x.bob, call, 1); len(news.Signals) != 1 || news.Signals[0].N != 2 {
+		t.Errorf("behind the restart %+v waits for bob, who has had one", news.Signals)
+	}
 	x.Clock.Add(ubl.CallLease / 2)
 	x.Alarms()
 	if got := x.calls(); len(got) != 1 {
