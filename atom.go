@@ -367,6 +367,8 @@ const (
 	DidPollEnd          Did = "messenger.poll.end"
 	DidFormCreate       Did = "messenger.form.create"
 	DidFormAnswer       Did = "messenger.form.answer"
+	DidCallBegin        Did = "messenger.call.begin"
+	DidCallEnd          Did = "messenger.call.end"
 
 	DidAgreementPropose  Did = "agreement.propose"
 	DidAgreementAccept   Did = "agreement.accept"
@@ -453,7 +455,7 @@ var dids = []Did{
 	DidTokenCreate, DidTokenRenew, DidTokenRevoke, DidMandateSet, DidAgentConnect, DidAgentRedeem, DidAgentRefresh,
 	DidRoomCreate, DidRoomJoin, DidRoomInvite, DidRoomMemberUpdate, DidRoomRemove, DidRoomLeave,
 	DidRoomUpdate, DidRoomTrim, DidRoomDescribe, DidSend, DidEdit, DidReact, DidRedact, DidPin, DidDirectOpen,
-	DidPollCreate, DidPollVote, DidPollEnd, DidFormCreate, DidFormAnswer,
+	DidPollCreate, DidPollVote, DidPollEnd, DidFormCreate, DidFormAnswer, DidCallBegin, DidCallEnd,
 	DidAgreementPropose, DidAgreementAccept, DidAgreementWithdraw, DidAgreementEnd, DidAgreementHeir, DidHeirSet,
 	DidPasskeyRegister, DidPasskeyUse, DidPasskeyRemove,
 	DidWorkspaceCreate, DidWorkspaceList, DidDocumentCreate, DidDocumentGet, DidDocumentUpdate, DidDocumentDelete, DidDocumentPublish,

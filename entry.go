@@ -28,7 +28,7 @@ const (
 	EntryMembership EntryType = "membership" // who came, went, or has another role
 	EntryProposal   EntryType = "proposal"   // what became of the terms of the room's Agreement
 	EntryRoom       EntryType = "room"       // what the room is called and about, and its rules for messages
-	EntryCall       EntryType = "call"       // a call began or ended; nothing writes it yet
+	EntryCall       EntryType = "call"       // a call began or ended
 	EntryVote       EntryType = "vote"       // what somebody chooses in a poll; their newest counts
 	EntryPollEnd    EntryType = "poll_end"   // ends a poll
 	EntryAnswer     EntryType = "answer"     // answers a form; what it says is beside the form
@@ -55,7 +55,7 @@ const (
 	ContentMembership = "application/vnd.ubl.membership+json" // {"changes":[…]}
 	ContentProposal   = "application/vnd.ubl.proposal+json"   // {"agreement_id":…,"state":…,"terms_hash":…}
 	ContentRoom       = "application/vnd.ubl.room+json"       // a [RoomBody]: what has changed
-	ContentCall       = "application/vnd.ubl.call+json"       // {"call_id":…,"state":…}
+	ContentCall       = "application/vnd.ubl.call+json"       // {"call_id":…,"state":…}, and "seconds" of one that ended
 )
 
 // TypedBody is what an entry says: JSON, where the type says that it is, else bytes.
@@ -93,6 +93,13 @@ type (
 	RoomBody struct {
 		RoomDescriptionPatch
 		Retention *Retention `json:"retention,omitempty"`
+	}
+	// CallBody is that of [ContentCall].
+	CallBody struct {
+		CallID string `json:"call_id"`
+		// Seconds is how long a call took that has ended.
+		Seconds *int64    `json:"seconds,omitempty"`
+		State   CallState `json:"state"`
 	}
 	// Retention is how long messages are kept: days and hours, 0 of both for ever.
 	Retention struct {
@@ -132,6 +139,18 @@ const (
 	ProposalWithdrawn ProposalState = "withdrawn" // taken away
 	ProposalEnded     ProposalState = "ended"     // the Agreement itself
 )
+
+// CallState says what became of a call.
+type CallState string
+
+// States that a call entry tells of.
+const (
+	CallBegan CallState = "began"
+	CallEnded CallState = "ended"
+)
+
+// CallContent is the body of an entry about a call.
+func CallContent(b CallBody) TypedBody { return TypedBody{Type: ContentCall, JSON: canonical(b)} }
 
 // TextContent is the body of a message of text.
 func TextContent(text string) TypedBody { return Body{Text: text}.Content() }

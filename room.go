@@ -675,6 +675,104 @@ func (SetTyping) Cost() int { return 0 }
 // TypingPayload is the payload of room.typing.
 func TypingPayload(t Typing) json.RawMessage { return canonical(t) }
 
+// Bounds of calls. A call is voice and video between browsers, which reach each other by what the
+// room passes on between them and keeps nowhere.
+const (
+	// MaxInCall is how many browsers are in a call: each sends its picture to every other one.
+	MaxInCall = 4
+	// CallLease is how long a browser counts as in a call after it said so last.
+	CallLease = 30 * time.Second
+	// MaxSignal is in bytes. MaxSignals is how many one command brings, and how many wait for a
+	// browser.
+	MaxSignal, MaxSignals = 16 << 10, 100
+	// SignalsFor and SignalsIn bound how many signals one browser sends: so many in so long.
+	SignalsFor, SignalsIn = 300, 10 * time.Second
+)
+
+// EventRoomCall tells who is in the room's call just now; its payload is an [InCall].
+const EventRoomCall = "room.call"
+
+type (
+	// RoomCall is a call that is going on in a room. CallID is the room_seq of the entry that tells
+	// of its begin.
+	RoomCall struct {
+		BeganAt Time   `json:"began_at"`
+		BeganBy UserID `json:"began_by"`
+		CallID  string `json:"call_id"`
+	}
+	// Caller is a browser in a call, by a name of its own.
+	Caller struct {
+		Session string `json:"session"`
+		UserID  UserID `json:"user_id"`
+	}
+	// InCall is who is in a call, in the order in which they came. Signals wait for those in News.
+	InCall struct {
+		CallID string   `json:"call_id"`
+		News   []string `json:"news"`
+		People []Caller `json:"people"`
+	}
+	// Signal is what one browser in a call says to another one so that they reach each other. N
+	// numbers what waits for a receiver, from 1 on; that of one to be sent is 0.
+	Signal struct {
+		Data string `json:"data"`
+		From string `json:"from,omitempty"`
+		N    int64  `json:"n,omitempty"`
+		To   string `json:"to,omitempty"`
+	}
+	// CallNews is who is in a call, and what waits for the browser that asks.
+	CallNews struct {
+		InCall
+		Signals []Signal
+	}
+
+	// BeginRoomCall begins a call in a room, or answers the one that is going on. Members who may
+	// write. Answers *RoomCall.
+	BeginRoomCall struct {
+		Request
+	}
+	// BeInRoomCall says that a browser is in a call, or leaves it, and passes signals on. What waits
+	// for it is answered until a later command says by After that it has come. It is told and not
+	// kept: no entry, no receipt, no record. Members who may write. Answers *CallNews.
+	BeInRoomCall struct {
+		Who     Identity
+		CallID  string
+		Session string
+		After   int64
+		Leaves  bool
+		Signals []Signal
+	}
+	// EndRoomCall ends a call: any member while nobody is in it, owners and moderators at any time.
+	// The platform is answered until when somebody is still in it, who is then left there. Answers
+	// *CallEnd.
+	EndRoomCall struct {
+		Request
+		CallID string
+	}
+	// CallEnd is how a call ended. Until is when somebody leaves it at the earliest, of one that
+	// goes on.
+	CallEnd struct {
+		CallID string `json:"call_id"`
+		Until  Time   `json:"until,omitzero"`
+	}
+)
+
+// Cost is an act and its entry.
+func (BeginRoomCall) Cost() int { return 2 * writeCost }
+
+// Cost is 0: it writes nothing.
+func (BeInRoomCall) Cost() int { return 0 }
+
+// Cost is an act and its entry.
+func (EndRoomCall) Cost() int { return 2 * writeCost }
+
+// InCallPayload is the payload of room.call.
+func InCallPayload(c InCall) json.RawMessage { return canonical(c) }
+
+// ValidCaller reports whether s may name a browser in a call: 8 to 40 of [A-Za-z0-9_.-].
+func ValidCaller(s string) bool {
+	return len(s) >= 8 && len(s) <= 40 && ValidToolName(s)
+}
+
 // Passing reports whether a publication tells of a moment and not of a commit. Who misses it
 // misses nothing that lasts.
 func (p *Publication) Passing() bool { return p.Last == 0 && len(p.Events) > 0 }

@@ -85,6 +85,7 @@ var partOf = map[Did]Did{
 	DidEdit:               DidSend,
 	DidPollCreate:         DidSend,
 	DidFormCreate:         DidSend,
+	DidCallBegin:          DidSend,
 	"messenger.form.get":  "messenger.history",
 	"messenger.poll.get":  "messenger.history",
 	"office.file.read":    DidFileGet,

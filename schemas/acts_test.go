@@ -57,6 +57,8 @@ func TestEveryAct(t *testing.T) {
 	}
 	about := act{ubl.Fields{imported, importedHash, product, ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentText), ubl.Str("msg_id", "m:2"), room,
 		ubl.Int("room_seq", 2), ubl.Str("target", "m:1")}, op("room.append", room, ubl.Int("room_seq", 2)), ubl.Fields{ubl.Str("msg_id", "m:2")}}
+	inRoomCall := act{ubl.Fields{ubl.Str("call_id", "7"), room}, op("room.append", ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentCall),
+		ubl.Str("msg_id", "m:7"), room, ubl.Int("room_seq", 7)), onRoom}
 	acts := map[ubl.Did]act{
 		ubl.DidTenantCreate:       {ubl.Fields{tenant}, op("tenant.create", tenant), onTenant},
 		ubl.DidTenantJoin:         {ubl.Fields{ubl.Str("name", "Bob"), role, tenant, user}, set, onTenant},
@@ -98,6 +100,8 @@ func TestEveryAct(t *testing.T) {
 		ubl.DidPollVote:   about,
 		ubl.DidPollEnd:    about,
 		ubl.DidFormAnswer: about,
+		ubl.DidCallBegin:  inRoomCall,
+		ubl.DidCallEnd:    inRoomCall,
 		ubl.DidFormCreate: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentForm), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
 			op("room.append", room, ubl.Int("room_seq", 1)), ubl.Fields{ubl.Str("msg_id", "m:1")}},
 		ubl.DidPollCreate: {ubl.Fields{ubl.Str("body_hash", ubl.BodyHash(nil)), ubl.Str("content_type", ubl.ContentPoll), ubl.Str("msg_id", "m:1"), room, ubl.Int("room_seq", 1)},
@@ -258,6 +262,7 @@ func TestEveryEvent(t *testing.T) {
 		ubl.EventRoomLeft:       ubl.RoomLeftPayload("u:bob"),
 		ubl.EventGap:            ubl.GapPayload(0, 120),
 		ubl.EventRoomTyping:     ubl.TypingPayload(ubl.Typing{UserID: "u:bob", Until: now}),
+		ubl.EventRoomCall:       ubl.InCallPayload(ubl.InCall{CallID: "7", News: []string{"session-1"}, People: []ubl.Caller{{Session: "session-1", UserID: "u:bob"}}}),
 	} {
 		e := ubl.Event{Kind: kind, TenantID: "t:acme.com", RoomID: "r:general", TS: now, Payload: payload}
 		valid(t, all, "ubl.sse.room_event.v1", e.AppendData(nil))

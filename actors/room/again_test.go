@@ -66,6 +66,8 @@ func TestAnsweredAgain(t *testing.T) {
 	ask(plans, ubl.SetRoomPolicy{Request: h.Request(ana), Patch: ubl.RoomPolicyPatch{Join: &join}})
 	ask(plans, ubl.RemoveMember{Request: h.Request(cem), UserID: cem.UserID})
 	ask(plans, ubl.DescribeRoom{Request: h.Request(ana), Patch: ubl.RoomDescriptionPatch{Name: new("Plans, new"), Topic: new("next"), Description: new("*All* of it")}})
+	call := ask(plans, ubl.BeginRoomCall{Request: h.Request(ana)}).(*ubl.RoomCall)
+	ask(plans, ubl.EndRoomCall{Request: h.Request(bob), CallID: call.CallID})
 	direct := harness.Must[*ubl.RoomSummary](h, ubl.TenantName(ana.TenantID), ubl.OpenDirect{Request: h.Request(ana), With: []ubl.UserID{bob.UserID}})
 	dm := ubl.RoomName(ana.TenantID, direct.RoomID)
 	ask(dm, ubl.RemoveMember{Request: h.Request(bob), UserID: bob.UserID})

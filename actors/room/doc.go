@@ -77,6 +77,12 @@
 // the form takes one of each, it is refused. From its end on a form takes none, without an act: the
 // end is in its body. Its redaction takes all answers.
 //
+// # Calls
+//
+// A call is begun and ended by acts with entries, and the state has the one that is going on
+// (call.go). Who is in it, and what one browser says to another one, is in memory alone (incall.go)
+// and told without a commit. An alarm ends a call in which nobody is any more.
+//
 // # Files
 //
 // A message may carry files, whose contents are blobs before it is sent. The act has one commitment

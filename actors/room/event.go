@@ -33,6 +33,8 @@ type event struct {
 	About *ubl.RoomDescriptionPatch `json:"about,omitempty"`
 	// Hides says that Member has hidden direct messages, or shows them again, and stays.
 	Hides *bool `json:"hides,omitempty"`
+	// Call is the one that messenger.call.begin began, or messenger.call.end ended.
+	Call *ubl.RoomCall `json:"call,omitempty"`
 	// LastSeq is the room's when the event was decided, for answering a retry.
 	LastSeq int64 `json:"last_seq,omitempty"`
 	// RoomSeq is that of the entry which the act has in the timeline; 0 for none, as in all

@@ -42,6 +42,8 @@ func kind() *actors.Kind[State, event] {
 			actors.On(ubl.DidRoomUpdate, policyContent, (*State).decidePolicy),
 			actors.On(ubl.DidRoomDescribe, aboutContent, (*State).decideDescribe),
 			actors.On(ubl.DidDirectOpen, nil, (*State).decideShow),
+			actors.On(ubl.DidCallBegin, nil, (*State).decideCallBegin),
+			actors.On(ubl.DidCallEnd, endCallContent, (*State).decideCallEnd).Frees(),
 			actors.On(ubl.DidAgreementPropose, agreement.ProposeContent, (*State).decidePropose),
 			actors.On(ubl.DidAgreementAccept, agreement.AcceptContent, (*State).decideAccept),
 			actors.On(ubl.DidAgreementWithdraw, agreement.WithdrawContent, (*State).decideWithdraw).Frees(),

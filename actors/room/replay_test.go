@@ -53,6 +53,7 @@ func TestStateIsDerived(t *testing.T) {
 			"end":    w.end,
 			"about":  w.about,
 			"show":   w.show,
+			"call":   w.call,
 			"": func(rt *rapid.T) {
 				h.Alarms() // messages that retention removes meanwhile would be a difference
 				live, loaded := h.Pair(rt, w.name)
@@ -293,6 +294,23 @@ func (w *world) about(rt *rapid.T) {
 
 // show opens direct messages again.
 func (w *world) show(rt *rapid.T) { w.ask(agreement.ShowDirect{Request: w.request(rt)}) }
+
+// call begins one, is in it, leaves or ends it: the newest, or none that there is.
+func (w *world) call(rt *rapid.T) {
+	var call *ubl.RoomCall
+	if rapid.Bool().Draw(rt, "begin") {
+		answer, _ := w.h.Ask(context.Background(), w.name, ubl.BeginRoomCall{Request: w.request(rt)})
+		call, _ = answer.(*ubl.RoomCall)
+	}
+	if call == nil {
+		call = &ubl.RoomCall{CallID: fmt.Sprint(rapid.IntRange(1, 30).Draw(rt, "call"))}
+	}
+	u := w.user(rt)
+	w.ask(ubl.BeInRoomCall{Who: u, CallID: call.CallID, Session: "session-" + string(u.UserID)[2:8], Leaves: rapid.Bool().Draw(rt, "leaves")})
+	if rapid.Bool().Draw(rt, "end") {
+		w.ask(ubl.EndRoomCall{Request: w.request(rt), CallID: call.CallID})
+	}
+}
 
 func (w *world) sweep(rt *rapid.T) {
 	w.h.Clock.Add(time.Duration(rapid.IntRange(0, 48).Draw(rt, "hours")) * time.Hour)

@@ -27,10 +27,12 @@ func Family(read ubl.Reader) actors.Family {
 			ubl.ReadThread{}, ubl.ListPins{}, ubl.MarkRead{}, ubl.ListReaders{}, ubl.PrepareAttachment{}, ubl.ListRoomFiles{}, ubl.GetRoomFile{}, ubl.CopyMessage{},
 			ubl.ProposeTerms{}, ubl.AcceptTerms{}, ubl.WithdrawTerms{},
 			ubl.AddMember{}, ubl.JoinRoom{}, ubl.Welcome{}, ubl.SetMember{}, ubl.RemoveMember{}, ubl.SetHeir{}, ubl.SetRoomPolicy{}, ubl.Sweep{}, ubl.DescribeRoom{}, ubl.GetRoomCard{}, ubl.SetTyping{}, ubl.ReadAnswers{},
+			ubl.BeginRoomCall{}, ubl.BeInRoomCall{}, ubl.EndRoomCall{},
 		},
 		Answers: []any{
 			(*ubl.Sent)(nil), (*ubl.Posted)(nil), (*ubl.HistoryPage)(nil), ubl.Head{}, (*ubl.Room)(nil), (*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil),
 			(*ubl.ThreadPage)(nil), (*ubl.PinPage)(nil), (*ubl.ReadState)(nil), []ubl.ReadMark(nil), (*ubl.RoomFile)(nil), (*ubl.RoomFileList)(nil), (*ubl.RoomCard)(nil), (*ubl.Typing)(nil), (*ubl.MessageCopy)(nil), (*ubl.AnswerPage)(nil),
+			(*ubl.RoomCall)(nil), (*ubl.CallNews)(nil), (*ubl.CallEnd)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -45,6 +47,7 @@ type Room struct {
 	// threads are those that were answered last.
 	threads map[ubl.MessageID]*followed
 	typing  typing
+	inCall  inCall
 }
 
 func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, env actors.Env) (*Room, error) {
@@ -138,6 +141,12 @@ func (r *Room) Receive(t *actors.Turn, cmd ubl.Command) {
 		r.markRead(t, c)
 	case ubl.SetTyping:
 		r.setTyping(t, c)
+	case ubl.BeginRoomCall:
+		r.beginCall(t, c)
+	case ubl.BeInRoomCall:
+		r.beInCall(t, c)
+	case ubl.EndRoomCall:
+		r.endRoomCall(t, c)
 	case ubl.ListReaders:
 		r.readers(t, c)
 	case ubl.PrepareAttachment:
@@ -210,6 +219,12 @@ func (r *Room) shown(t *actors.Turn, who ubl.Identity, at ubl.AsOf, show func(*S
 // outcome is what a caller is answered for an event. Where that is the whole room or
 // record, the events up to this one are replayed, so that it is what was answered then.
 func (r *Room) outcome(ctx context.Context, e event) (any, error) {
+	switch e.Did {
+	case ubl.DidCallBegin:
+		return e.Call, nil
+	case ubl.DidCallEnd:
+		return &ubl.CallEnd{CallID: e.Call.CallID}, nil
+	}
 	of := e.Did == ubl.DidRoomUpdate || e.Did == ubl.DidRoomDescribe
 	if !of && e.Did != ubl.DidAgreementEnd && e.Amendment == nil {
 		return e.Member, nil

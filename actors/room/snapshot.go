@@ -21,7 +21,9 @@ type snapshot struct {
 	// Description and Away are absent in snapshots from before there were any.
 	Description string               `json:"description,omitempty"`
 	Away        map[ubl.UserID]int64 `json:"away,omitempty"`
-	Events      int64                `json:"events"`
+	// Call is absent while there is none, as in snapshots from before there were any.
+	Call   ubl.RoomCall `json:"call,omitzero"`
+	Events int64        `json:"events"`
 	// AvailableFrom is the first message that is kept.
 	AvailableFrom int64 `json:"available_from"`
 }
@@ -40,7 +42,7 @@ func snapshots() *actors.Snapshots[State] {
 func (s *State) encode() []byte {
 	b, err := json.Marshal(snapshot{
 		Summary: s.Summary, Policy: s.Policy, Agreement: s.Agreement.Stored(), Past: slices.Sorted(maps.Keys(s.Past)),
-		Hidden: s.Hidden, Description: s.Description, Away: s.Away, Events: s.Events, AvailableFrom: s.Head.AvailableFrom,
+		Hidden: s.Hidden, Description: s.Description, Away: s.Away, Call: s.Call, Events: s.Events, AvailableFrom: s.Head.AvailableFrom,
 	})
 	if err != nil { // strings, numbers and times
 		panic(fmt.Sprintf("room: couldn't encode a snapshot: %v", err))
@@ -55,7 +57,7 @@ func decodeState(b []byte) (s State, err error) {
 	}
 	s.Summary, s.Policy, s.Hidden, s.Events = from.Summary, from.Policy, from.Hidden, from.Events
 	s.Head.AvailableFrom, s.Description = from.AvailableFrom, from.Description
-	s.Away = from.Away
+	s.Away, s.Call = from.Away, from.Call
 	s.Agreement.Restore(from.Agreement, termsOf(s.Policy))
 	s.Past, s.Marks = make(map[ubl.UserID]bool, len(from.Past)), make(marks)
 	for _, user := range from.Past {

@@ -28,6 +28,8 @@ type State struct {
 	// Away are the members who have hidden these direct messages, each with the room_seq of the
 	// newest entry then.
 	Away map[ubl.UserID]int64
+	// Call is the one that is going on, the zero one for none.
+	Call ubl.RoomCall
 	// Events counts the events.
 	Events int64
 	Head   ubl.Head
@@ -86,6 +88,10 @@ func (s *State) apply(e event) {
 		}
 	case ubl.DidRoomTrim:
 		s.trim(e)
+	case ubl.DidCallBegin:
+		s.Call = *e.Call
+	case ubl.DidCallEnd:
+		s.Call = ubl.RoomCall{}
 	case ubl.DidAgreementEnd:
 		s.Agreement.End(e.At)
 	}

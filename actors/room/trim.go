@@ -61,6 +61,9 @@ func (r *Room) errand(key string, req ubl.Request) func(context.Context) error {
 	if ends := r.endPoll(key, req); ends != nil {
 		return ends
 	}
+	if ends := r.endCall(key, req); ends != nil {
+		return ends
+	}
 	if !r.State.trims() {
 		return nil
 	}

@@ -99,7 +99,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 		Asker: envelope.Entering(n.asker), Now: p.now, Random: p.random, NewServiceToken: auth.NewServiceToken, Version: version(),
 		NewInvitation: f.newInvitation,
 		Domains:       c.domains(), DNS: resolver.New(c.DNSServer),
-		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Uploads: n.uploads, Blobs: readBlobs{n}, Previews: previews, Beside: beside(), Offers: families.All.Offers(),
+		Cluster: n.operators(), Office: f.agents.office, Portal: f.agents.portal, Uploads: n.uploads, Blobs: readBlobs{n}, Previews: previews, CallServers: p.calls, Beside: beside(), Offers: families.All.Offers(),
 		Forms: families.All.Acts(),
 	})
 	acts := rest.Acts()

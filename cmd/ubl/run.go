@@ -19,6 +19,7 @@ import (
 	"ubl/gateway"
 	"ubl/mail"
 	"ubl/storage"
+	"ubl/transport/api"
 )
 
 // Exit codes.
@@ -53,6 +54,8 @@ type program struct {
 	reach *reach
 	// mail is the operator's mail server for the node that is opened; nil for none.
 	mail *mail.Options
+	// calls are the servers by which browsers in a call reach each other.
+	calls api.CallServers
 	// scan says which daemon looks into files for the node that is opened.
 	scan scanFlags
 	// limits are changes to the table of limits, from the file's section.

@@ -38,6 +38,7 @@ func secretUses() []secretUse {
 		{"s3-secret-file", with("--s3-endpoint", "http://127.0.0.1:1", "--s3-bucket", "b", "--s3-access-key", "k", "--s3-secret-file", "FILE"), "", "the secret of the key"},
 		{"mail-password-file", with("--mail-server", "127.0.0.1:1", "--mail-from", "ubl@example.com", "--mail-user", "u", "--mail-password-file", "FILE"), "", "the mail server's password"},
 		{"password-file", []string{"bridge", "irc", "general", "--url", "http://127.0.0.1:1", "--server", "127.0.0.1:1", "--channel", "#ubl", "--login", "l", "--password-file", "FILE"}, "", "the password of the IRC account"},
+		{"turn-secret-file", with("--call-server", "turn:turn.example.com", "--turn-secret-file", "FILE"), "", "the TURN servers' secret"},
 		{"token-file", []string{"rooms", "--url", "http://127.0.0.1:1", "--token-file", "FILE"}, "", `as "ubl token" prints it`},
 		{"with-token", []string{"login", "http://127.0.0.1:1", "--with-token", "FILE"}, "", `as "ubl token" prints it`},
 		{"encrypt-to-file", []string{"backup", "DIR/b.tar", "--url", "http://127.0.0.1:1", "--encrypt-to-file", "FILE"}, "", "begin with age1"},

@@ -42,6 +42,7 @@ type serveCmd struct {
 	allowFlags
 	previewFlags
 	mailFlags
+	callFlags
 	scanFlags
 	clusterFlags
 	s3Flags
@@ -78,6 +79,9 @@ func (c *serveCmd) open(ctx context.Context, p *program, d *doors, log *slog.Log
 	p.reach, p.scan = c.reach(p), c.scanFlags
 	var err error
 	if p.mail, err = c.mailFlags.options(p); err != nil {
+		return nil, err
+	}
+	if p.calls, err = c.callFlags.servers(p); err != nil {
 		return nil, err
 	}
 	if p.mail != nil {
@@ -156,7 +160,7 @@ func (c *serveCmd) check() error {
 	if _, err := c.previewFlags.networks(); err != nil {
 		return err
 	}
-	if err := errors.Join(c.mailFlags.check(), c.scanFlags.check()); err != nil {
+	if err := errors.Join(c.mailFlags.check(), c.callFlags.check(), c.scanFlags.check()); err != nil {
 		return err
 	}
 	return c.oidcFlags.check()

@@ -26,6 +26,8 @@ agreement.propose          body_hash         opened
 container.receive          content_hash      opened
 container.receive          name_hash         opened
 container.transfer         content_hash      opened
+messenger.call.begin       body_hash         opened
+messenger.call.end         body_hash         opened
 messenger.edit             attachments_hash  opened
 messenger.edit             body_hash         opened
 messenger.edit             imported_hash     opened
@@ -201,6 +203,7 @@ func (w *committing) inRooms() {
 		w.ask("POST", entries, `{"body":{"content_type":"application/vnd.ubl.form+json","json":{"text":"May I?","fields":[{"name":"ok","label":"OK","type":"yes_no"}]}}`+more+`}`)
 	}
 	poll := room + "/polls/" + w.id(w.ask("POST", room+"/polls", `{"question":"When?","options":["Now","Later"]}`), "entry_id")
+	w.ask("POST", room+"/calls/"+w.id(w.ask("POST", room+"/calls", ""), "call_id")+"/end", "")
 	w.ask("POST", poll+"/votes", `{"choices":[2]}`)
 	w.ask("POST", poll+"/end", "")
 	form := room + "/forms/" + w.id(w.ask("POST", room+"/forms", `{"text":"May I?","private":true,"fields":[{"name":"ok","label":"OK","type":"yes_no"}]}`), "entry_id")

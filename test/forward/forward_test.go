@@ -242,6 +242,7 @@ func (w *world) talk() {
 	if typing := must[*ubl.Typing](w.forwarder, w.general, ubl.SetTyping{Who: w.bob, Typing: true}); typing.UserID != w.bob.UserID || typing.Until == 0 {
 		w.t.Errorf("bob is writing %+v", typing)
 	}
+	w.call()
 	if marks := must[[]ubl.ReadMark](w.forwarder, w.general, ubl.ListReaders{Who: w.bob}); len(marks) == 0 {
 		w.t.Error("nobody has read the room")
 	}
@@ -251,6 +252,19 @@ func (w *world) talk() {
 		w.t.Errorf("the head is %v and %v", head, page.Head)
 	}
 	w.forwards(said)
+}
+
+// call has bob begin a call, be in it and end it.
+func (w *world) call() {
+	call := must[*ubl.RoomCall](w.forwarder, w.general, ubl.BeginRoomCall{Request: w.h.Request(w.bob)})
+	news := must[*ubl.CallNews](w.forwarder, w.general, ubl.BeInRoomCall{Who: w.bob, CallID: call.CallID, Session: "bobs-phone"})
+	if call.BeganBy != w.bob.UserID || len(news.People) != 1 {
+		w.t.Errorf("bob began %+v and is in %+v", call, news)
+	}
+	must[*ubl.CallNews](w.forwarder, w.general, ubl.BeInRoomCall{Who: w.bob, CallID: call.CallID, Session: "bobs-phone", Leaves: true})
+	if end := must[*ubl.CallEnd](w.forwarder, w.general, ubl.EndRoomCall{Request: w.h.Request(w.bob), CallID: call.CallID}); end.CallID != call.CallID {
+		w.t.Errorf("bob ended %+v", end)
+	}
 }
 
 // forwards has bob repeat a message in its own room.

@@ -11,10 +11,13 @@ import (
 )
 
 // microphone says whether the browser lets pages hear the person.
-func (p *person) microphone(setting permissions.PermissionSetting) {
+func (p *person) microphone(setting permissions.PermissionSetting) { p.allows("microphone", setting) }
+
+// allows says whether the browser lets pages use a device.
+func (p *person) allows(device string, setting permissions.PermissionSetting) {
 	p.t.Helper()
 	call(p, permissions.SetPermission, permissions.SetPermissionParams{
-		Permission: &permissions.PermissionDescriptor{Name: "microphone"}, Setting: setting, BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID,
+		Permission: &permissions.PermissionDescriptor{Name: device}, Setting: setting, BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID,
 	})
 }
 

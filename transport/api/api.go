@@ -68,6 +68,8 @@ type Options struct {
 	// Uploads take the contents of files in, Blobs have them.
 	Uploads Uploads
 	Blobs   Blobs
+	// CallServers are those by which browsers in a call reach each other.
+	CallServers CallServers
 	// Previews says what the pages are about that messages link to; nil for none.
 	Previews Previews
 	// Beside are tools of the server's own that are no operation here. Owners see

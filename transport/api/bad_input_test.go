@@ -31,6 +31,9 @@ var bodies = map[string]string{
 	"POST /api/rooms/{roomId}/read":                      `{"read_seq":41}`,
 	"POST /api/me/presence":                              `{"present":true}`,
 	"POST /api/rooms/{roomId}/typing":                    `{"typing":true}`,
+	"POST /api/rooms/{roomId}/calls":                     ``,
+	"POST /api/rooms/{roomId}/calls/{callId}/callers":    `{"session":"phone-4711","servers":true,"signals":[{"to":"desk-0815","data":"{}"}]}`,
+	"POST /api/rooms/{roomId}/calls/{callId}/end":        ``,
 	"POST /api/rooms/{roomId}/members":                   `{"user_id":"u:bob"}`,
 	"PATCH /api/rooms/{roomId}/members/{userId}":         `{"role":"owner"}`,
 	"POST /api/rooms/{roomId}/join":                      ``,
@@ -100,7 +103,7 @@ var bodies = map[string]string{
 // places fills a path's parameters with good values.
 var places = strings.NewReplacer("{roomId}", "r:general", "{entryId}", string(saidID), "{userId}", "u:bob", "{agreementId}", "a:room:r:general",
 	"{seq}", "1", "{clientId}", "c1", "{invitationId}", "i:1", "{domain}", "corp.example", "{jti}", "jti-1", "{passkeyId}", string(passkey.ID), "{nodeId}", "n1", "{workspaceId}", "w:general", "{documentId}", "d:1",
-	"{pollId}", string(pollID), "{formId}", string(formID), "{fileId}", "f:1", "{number}", "0", "{uploadId}", string(uploadID),
+	"{pollId}", string(pollID), "{callId}", "41", "{formId}", string(formID), "{fileId}", "f:1", "{number}", "0", "{uploadId}", string(uploadID),
 	"{containerId}", "k:cash", "{kind}", "case", "{serverId}", "weather", "{tool}", "weather.forecast",
 	"{deviceId}", device.DeviceID, "{reminderId}", reminder.ReminderID, "{scheduledId}", weekly.ScheduledID, "{webhookId}", hook.WebhookID, "{deliveryId}", delivery.DeliveryID)
 

@@ -304,6 +304,13 @@ func (s *actors) answer(to ubl.Name, cmd ubl.Command) (any, error) {
 		return &ubl.ReadState{ReadSeq: c.Seq, Unread: 2, Mentions: 1}, nil
 	case ubl.SetTyping:
 		return &ubl.Typing{UserID: "u:ana", Until: now.Add(ubl.TypingFor)}, nil
+	case ubl.BeginRoomCall:
+		return &ubl.RoomCall{BeganAt: now, BeganBy: "u:ana", CallID: "41"}, nil
+	case ubl.BeInRoomCall:
+		return &ubl.CallNews{InCall: ubl.InCall{CallID: c.CallID, News: []string{}, People: []ubl.Caller{{Session: c.Session, UserID: "u:ana"}, {Session: "desk-0815", UserID: "u:bob"}}},
+			Signals: []ubl.Signal{{Data: "{}", From: "desk-0815", N: 1}}}, nil
+	case ubl.EndRoomCall:
+		return &ubl.CallEnd{CallID: c.CallID}, nil
 	case ubl.ListReaders:
 		return []ubl.ReadMark{{UserID: "u:ana", ReadSeq: 42}, {UserID: "u:bob", ReadSeq: 41}}, nil
 	}

@@ -12,6 +12,7 @@ func (a *API) routes() {
 	a.roomRoutes()
 	a.memberRoutes()
 	a.messageRoutes()
+	a.callRoutes()
 	a.ledgerRoutes()
 	a.tokenRoutes()
 	a.passkeyRoutes()

@@ -30,7 +30,7 @@
 //	write     one write under a deadline, one flush; then a wait, where the streams of
 //	          the caller's tenant have sent more than their limit lets them
 //
-// Who is writing just now (room.typing) goes another way: a follow keeps the newest of each
+// Who is writing just now (room.typing), and who is in the room's call (room.call), goes another way: a follow keeps the newest of each
 // person for 5 s beside its ring, without a position, and a listener is sent what it has not
 // been told. It is in no history, so nobody is told after that time.
 // A room's stream with only=typing tells of nothing else: for pages that have the messages from

@@ -13,8 +13,8 @@ import (
 // maxMoments is of how many people a follow knows what they do just now.
 const maxMoments = 64
 
-// moments are what the people of a room do just now, the newest of each: of what passes
-// nobody wants to hear the history. They stand beside the ring, so they push nothing out of
+// moments are what the people of a room do just now, the newest of each, and who is in its call,
+// which is nobody's in particular: of what passes nobody wants to hear the history. They stand beside the ring, so they push nothing out of
 // it, have no id and are never replayed.
 type moments struct {
 	newest atomic.Int64 // number of the newest, so that who has heard all takes no lock
@@ -22,6 +22,9 @@ type moments struct {
 	mu sync.Mutex
 	of map[ubl.UserID]moment
 }
+
+// holding is for how long what passes holds, by its kind.
+var holding = map[string]time.Duration{ubl.EventRoomTyping: ubl.TypingFor, ubl.EventRoomCall: ubl.CallLease}
 
 type moment struct {
 	n     int64
@@ -40,11 +43,12 @@ func (m *moments) take(events []ubl.Event, now time.Time) {
 	for i := range events {
 		ev := &events[i]
 		_, known := m.of[ev.UserID]
-		if ev.Kind != ubl.EventRoomTyping || !known && len(m.of) >= maxMoments {
+		holds := holding[ev.Kind]
+		if holds == 0 || !known && ev.UserID != "" && len(m.of) >= maxMoments {
 			continue
 		}
 		n := m.newest.Load() + 1
-		m.of[ev.UserID] = moment{n, now.Add(ubl.TypingFor), appendFrame(nil, "", noID, ev)}
+		m.of[ev.UserID] = moment{n, now.Add(holds), appendFrame(nil, "", noID, ev)}
 		m.newest.Store(n)
 	}
 }

@@ -177,7 +177,7 @@ export const isDeleted = (row: Message) => entryIn(row)?.type === 'message' && e
 export function isShown(row: Message): boolean {
   const entry = entryIn(row);
   if (row.thread) return false;
-  return !entry || isDeleted(row) || entry.type === 'proposal' || keptIn(entry) !== undefined || changesIn(entry).some(({ change }) => change !== 'joined' && change !== 'added');
+  return !entry || isDeleted(row) || entry.type === 'proposal' || entry.type === 'call' || keptIn(entry) !== undefined || changesIn(entry).some(({ change }) => change !== 'joined' && change !== 'added');
 }
 
 // isActed tells entries that an act left, somewhere else than where one reads the room.

@@ -165,6 +165,26 @@ export interface Room extends RoomSummary {
   available_from: number;
 }
 
+// RoomCall is a call that goes on in a room.
+export interface RoomCall {
+  call_id: string;
+  began_at: string;
+  began_by: string;
+}
+
+// Caller is a browser in a call.
+export interface Caller {
+  session: string;
+  user_id: string;
+}
+
+// InCall is who is in a call just now, and for whom signals wait.
+export interface InCall {
+  call_id: string;
+  news: string[];
+  people: Caller[];
+}
+
 // RoomEvent is what GET /api/events streams; the event's id is its cursor.
 export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
   | { event: 'message.created'; payload: { message: Message } }
@@ -173,6 +193,7 @@ export type RoomEvent = { tenant_id: string; room_id: string; ts: string } & (
   | { event: 'room.member_joined'; payload: { user_id: string; role?: Role | null } }
   | { event: 'room.left'; payload: { user_id: string } } // oneself
   | { event: 'room.read'; payload: { user_id: string; read_seq: number } } // oneself, on any device
+  | { event: 'room.call'; payload: InCall } // in a room's own stream
   | { event: 'room.typing'; payload: { user_id: string; until: string } } // in a room's own stream
   | { event: 'person.changed'; payload: { what: string } } // oneself, on any device
   | { event: 'room.gap'; payload: { from_seq: number; available_from: number } }

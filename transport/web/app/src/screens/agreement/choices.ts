@@ -61,7 +61,7 @@ export function problemOf(mays: readonly May[], lines: readonly AtMost[]): strin
 // about are acts that people choose from, by what an Agreement governs.
 const about: Record<string, readonly string[]> = {
   room_governance: [
-    '*', 'messenger.*', 'messenger.send', 'messenger.react', 'messenger.pin', 'messenger.poll.create', 'messenger.form.create', 'room.*', 'room.describe', 'room.invite', 'room.join', 'room.remove', 'room.update', 'agreement.*',
+    '*', 'messenger.*', 'messenger.send', 'messenger.react', 'messenger.pin', 'messenger.poll.create', 'messenger.form.create', 'messenger.call.begin', 'room.*', 'room.describe', 'room.invite', 'room.join', 'room.remove', 'room.update', 'agreement.*',
   ],
   tenant_license: [
     '*', 'tenant.*', 'tenant.join', 'tenant.invitation.*', 'room.create', 'container.create', 'office.workspace.*', 'token.*', 'tool.*', 'kind.*', 'credits.*', 'platform.*', 'passkey.*',

@@ -42,6 +42,7 @@ const parts: Record<string, string> = {
   'messenger.pin': 'pin messages',
   'messenger.poll.create': 'ask in polls',
   'messenger.form.create': 'ask with forms',
+  'messenger.call.begin': 'begin calls',
   'room.describe': 'change the room’s name and topic',
   'container.invite': 'add members',
   'container.remove': 'remove members',

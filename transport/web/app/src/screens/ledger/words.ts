@@ -15,6 +15,8 @@ const said: Record<string, string> = {
   'messenger.poll.end': 'ended a poll',
   'messenger.form.create': 'asked with a form',
   'messenger.form.answer': 'answered a form',
+  'messenger.call.begin': 'began a call',
+  'messenger.call.end': 'ended a call',
   'tenant.create': 'founded the tenant',
   'tenant.join': 'joined the tenant',
   'tenant.update': 'changed the tenant’s defaults',

@@ -6,6 +6,7 @@ import type { RoomView } from '../../store/rooms';
 import type { Store } from '../../store/sync';
 import { count } from '../../text';
 import { Button } from '../../ui/Button';
+import { lazy } from '../../ui/lazy';
 import { Screen } from '../../ui/Screen';
 import { useJump } from '../rooms/jump';
 import { useLine } from '../line';
@@ -19,6 +20,8 @@ import { useUndone } from './undone';
 import { Timeline } from './Timeline';
 import { Write } from './Write';
 import { t } from '../../words';
+
+const RoomCall = lazy(() => import('../call/RoomCall'), true);
 
 export function Conversation({ store, room }: { store: Store; room: RoomView }) {
   const talk = useMemo(() => new Talk(store, room.room_id), [store, room.room_id]);
@@ -38,7 +41,12 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
         above="/ui/"
         sub={line || [members, disappear, room.topic].filter(Boolean).join(' · ') || ' '}
         fixed
-        actions={<Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />}
+        actions={
+          <>
+            <RoomCall talk={talk} />
+            <Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />
+          </>
+        }
         foot={
           <>
             <ReceiptHint talk={talk} />

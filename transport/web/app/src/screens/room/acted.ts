@@ -7,12 +7,13 @@ import { spanOf } from './span';
 
 type Whose = (id: string) => { name: string; mine: boolean };
 
-// wordsOfEntry is the line of a membership or proposal entry, or of how long messages are kept;
+// wordsOfEntry is the line of a membership, proposal or call entry, or of how long messages are kept;
 // '' for any other.
 export function wordsOfEntry(entry: Entry, who: Whose): string {
   const by = subject(entry.author_id, who);
   const kept = keptIn(entry);
   if (kept !== undefined) return `${kept > 0 ? t('talk.disappear.now', { span: spanOf(kept) }) : t('talk.disappear.never')} · ${by}`;
+  if (entry.type === 'call') return wordsOfCall(entry, who);
   if (entry.type !== 'proposal') return changesIn(entry).map((change) => wordsOfChange(change, by, who)).join(' · ');
   switch (entry.body?.json?.state) {
     case 'proposed':
@@ -27,6 +28,13 @@ export function wordsOfEntry(entry: Entry, who: Whose): string {
       return `${by} archived this room`;
   }
   return '';
+}
+
+function wordsOfCall({ author_id, body }: Entry, who: Whose): string {
+  const { name, mine } = who(author_id);
+  if (body?.json?.state === 'began') return mine ? t('talk.call.began.you') : t('talk.call.began', { name });
+  const minutes = Math.floor(((body?.json?.seconds as number | undefined) ?? 0) / 60);
+  return t('talk.call.ended', { n: minutes });
 }
 
 function wordsOfChange({ change, role, user_id }: MemberChange, by: string, who: Whose): string {

@@ -1,1 +1,0 @@
-import{At as e,gn as t}from"./index-BT6ertZF.js";import{t as n}from"./Plan-CHs9F0D4.js";import{n as r}from"./Later-D7wHnXV5.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};
