@@ -16,10 +16,10 @@ import (
 // Limits of a file.
 const (
 	MaxFile     = 4<<20 + 64<<10 // bytes
-	MaxPath     = 1024           // bytes
-	MaxID       = 64             // bytes
-	MaxMetadata = 8 << 10        // bytes of canonical JSON
-	MaxLinks    = 5000           // those after it aren't followed
+	MaxPath     = ubl.MaxPathBytes
+	MaxID       = 64                   // bytes
+	MaxMetadata = ubl.MaxMetadataBytes // of canonical JSON
+	MaxLinks    = 5000                 // those after it aren't followed
 )
 
 // frontBounds are how much front matter is read.
@@ -244,8 +244,8 @@ func (e *Entry) takeType(o *Ontology, fields map[string]any, front *tree) {
 	if dir := path.Dir(e.Path); e.Type == "index" && e.ID == "index" && dir != "." {
 		e.ID = strings.ReplaceAll(dir, "/", "-")
 	}
-	if len(e.ID) > MaxID || strings.Trim(e.ID, " .") == "" {
-		e.tell(Broken, 0, "", "the file's name is its ID, and has at most %d bytes without .md; this one has %d", MaxID, len(e.ID))
+	if (ubl.DocumentKey{Type: e.Type, ID: e.ID}).Check() != nil || strings.Trim(e.ID, " .") == "" {
+		e.tell(Broken, 0, "", "the file's name is its ID: 1 to %d bytes without .md, and without two dots in a row; this one has %d", MaxID, len(e.ID))
 	}
 }
 
@@ -265,6 +265,9 @@ func (e *Entry) takeTitle(fields map[string]any, front *tree) {
 	if short := firstChars(title, ubl.MaxTitleChars); short != title {
 		e.tell(Invalid, front.line("title"), "title", "title has more than %d characters", ubl.MaxTitleChars)
 		title = short
+	}
+	if err := ubl.CheckTitle(title); err != nil {
+		e.tell(Broken, front.line("title"), "title", "%s", ubl.AsError(err).Message)
 	}
 	e.Title = title
 }

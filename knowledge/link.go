@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Link leads from an entry to another one. Addresses outside the vault, pictures and files to
-// download are none.
+// Link leads from an entry to another one. Addresses outside the vault are none, nor, once they are
+// resolved, are pictures and files to download.
 type Link struct {
 	Target string `json:"target"` // what it leads to, as it is written
 	Line   int    `json:"line"`   // of the file
@@ -37,16 +37,18 @@ func (e *Entry) takeLinks(o *Ontology, fields map[string]any, front *tree) {
 			e.addLink(link)
 		}
 	}
+	if len(e.Links) > MaxLinks {
+		more := e.Links[MaxLinks]
+		e.tell(Note, more.Line, more.Field, "only the first %d links are followed", MaxLinks)
+		e.Links = e.Links[:MaxLinks]
+	}
 }
 
+// addLink takes one link more than may be, so that it can be told of.
 func (e *Entry) addLink(l Link) {
-	if len(e.Links) == MaxLinks {
-		e.tell(Note, l.Line, l.Field, "only the first %d links are followed", MaxLinks)
-	}
 	if len(e.Links) <= MaxLinks && l.Target != "" {
 		e.Links = append(e.Links, l)
 	}
-	e.Links = e.Links[:min(len(e.Links), MaxLinks)]
 }
 
 // texts are those of a field: of a list, or one alone.
@@ -93,7 +95,7 @@ func linksOf(line string) (links []Link) {
 			if closed-at > maxTarget || closed == len(line) {
 				continue
 			}
-			if target := wikiTarget(line[at+2 : closed]); target != "" && !isAttachment(target) {
+			if target := wikiTarget(line[at+2 : closed]); target != "" {
 				links = append(links, Link{Target: target, Wiki: true})
 			}
 			at = closed + 1
@@ -106,9 +108,10 @@ func linksOf(line string) (links []Link) {
 	return links
 }
 
-// wikiTarget is what a wiki link names, without a label and a heading.
+// wikiTarget is what a wiki link names, without a label and a heading. In a table the bar before the
+// label is escaped.
 func wikiTarget(inner string) string {
-	target, _, _ := strings.Cut(inner, "|")
+	target, _, _ := strings.Cut(strings.ReplaceAll(inner, `\|`, "|"), "|")
 	target, _, _ = strings.Cut(target, "#")
 	return strings.TrimSpace(target)
 }
@@ -156,7 +159,7 @@ func internal(target string) []Link {
 	if plain, err := url.PathUnescape(target); err == nil {
 		target = plain
 	}
-	if target == "" || !clean(target) || strings.HasPrefix(target, "//") || hasScheme(target) || isAttachment(target) {
+	if target == "" || !clean(target) || strings.HasPrefix(target, "//") || hasScheme(target) {
 		return nil
 	}
 	return []Link{{Target: target}}
@@ -171,7 +174,7 @@ func hasScheme(target string) bool {
 }
 
 // isAttachment reports whether a target has the ending of a file that isn't Markdown. What has
-// digits behind its dot, as v1.2, is a name.
+// digits behind its dot, as v1.2, is a name; so is Node.js where the vault has a file of that name.
 func isAttachment(target string) bool {
 	ending := strings.TrimPrefix(path.Ext(target), ".")
 	return ending != "" && ending != "md" && len(ending) <= 5 && !strings.ContainsAny(ending[:1], "0123456789 ")

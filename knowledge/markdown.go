@@ -33,7 +33,7 @@ func scan(body string) (lines []textLine) {
 			fence = opens(text)
 		case strings.HasPrefix(text, "<!--"):
 			comment = !strings.Contains(text, "-->")
-		case underlines(text) > 0 && follows(lines, number):
+		case underlines(text) > 0 && follows(body, lines, number):
 			before := &lines[len(lines)-1]
 			before.level, before.heading = underlines(text), strings.TrimSpace(body[before.from:before.to])
 		case text != "":
@@ -70,9 +70,25 @@ func underlines(text string) int {
 	return 0
 }
 
-// follows reports whether the line before the one of the number is text that can be underlined.
-func follows(lines []textLine, number int) bool {
-	return len(lines) > 0 && lines[len(lines)-1].number == number-1 && lines[len(lines)-1].level == 0
+// follows reports whether the line before the one of the number is text that can be underlined: no
+// heading, and no part of a list or a quotation, which a line of dashes ends.
+func follows(body string, lines []textLine, number int) bool {
+	if len(lines) == 0 {
+		return false
+	}
+	before := lines[len(lines)-1]
+	return before.number == number-1 && before.level == 0 && !isItem(strings.TrimSpace(body[before.from:before.to]))
+}
+
+// isItem reports whether a line begins an item of a list, or is a quotation.
+func isItem(text string) bool {
+	mark, _, _ := strings.Cut(text, " ")
+	switch {
+	case strings.HasPrefix(text, ">"), mark == "-", mark == "*", mark == "+":
+		return true
+	}
+	digits := strings.TrimRight(mark, ".)")
+	return len(digits) == len(mark)-1 && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // headingOf is a line's heading: # to ######, and what follows.

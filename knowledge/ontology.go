@@ -9,10 +9,13 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"ubl"
 )
 
 // OntologyVersion is the form of ontologies that this program reads.
@@ -180,25 +183,29 @@ func (r *ontologyReader) read() *Ontology {
 		return nil
 	}
 	o := &Ontology{Name: r.form.Name, byName: map[string]*Type{}, usual: r.form.Default, renamed: r.form.Renamed, paths: map[string]string{}}
-	o.excluded.Folders, o.excluded.Files = r.form.Exclude.Folders, r.form.Exclude.Files
+	o.excluded.Files = r.form.Exclude.Files
+	for _, dir := range r.form.Exclude.Folders {
+		o.excluded.Folders = append(o.excluded.Folders, folder(dir))
+	}
 	r.names()
 	r.ownFields()
 	if len(r.problems) > 0 {
 		return nil
 	}
-	names := slices.SortedFunc(maps.Keys(r.form.Types), func(a, b string) int {
-		return cmp.Or(r.tree.line("types", a)-r.tree.line("types", b), strings.Compare(a, b))
-	})
+	names := slices.SortedFunc(maps.Keys(r.form.Types), r.byLine("types"))
 	o.Types = make([]Type, 0, len(names))
 	for _, name := range names {
 		o.Types = append(o.Types, r.typeOf(name))
 		o.byName[name] = &o.Types[len(o.Types)-1]
 	}
 	for dir, t := range r.form.Paths {
-		o.paths[strings.Trim(dir, "/")] = t
+		o.paths[folder(dir)] = t
 	}
 	return o
 }
+
+// folder is a folder's path in a vault: in an ontology it may stand between slashes.
+func folder(dir string) string { return strings.Trim(dir, "/") }
 
 // takeForm checks the file against the schema of its form.
 func (r *ontologyReader) takeForm() {
@@ -226,10 +233,13 @@ var ontologyFormSchema = sync.OnceValue(func() *jsonschema.Schema {
 	return s
 })
 
-// names checks every place that names a type or a folder.
+// names checks every place that names a type.
 func (r *ontologyReader) names() {
 	r.concrete(r.form.Default, "default")
 	for name, t := range r.form.Types {
+		if (ubl.DocumentKey{Type: name, ID: name}).Check() != nil {
+			r.bad(at("types", name), "the name of a type has lower-case letters, digits, _ and -, at most 64, and begins with a letter")
+		}
 		if t.Parent == "" {
 			continue
 		}
@@ -239,17 +249,42 @@ func (r *ontologyReader) names() {
 			r.bad(at("types", name, "parent"), "it descends from more than %d types, or from itself", maxAncestors)
 		}
 	}
-	for dir, t := range r.form.Paths {
-		if !fs.ValidPath(strings.Trim(dir, "/")) {
-			r.bad(at("paths", dir), "%q is no folder of a vault", dir)
-		}
-		r.concrete(t, "paths", dir)
-	}
+	r.folders()
 	for old, t := range r.form.Renamed {
 		if _, ok := r.form.Types[old]; ok {
 			r.bad(at("renamed", old), "%q is a type, and so has no other name", old)
 		}
 		r.concrete(t, "renamed", old)
+	}
+}
+
+// folders checks every place that names a folder. Two ways of writing one would leave it to chance
+// which of them counts.
+func (r *ontologyReader) folders() {
+	there := map[string]bool{}
+	for _, dir := range slices.SortedFunc(maps.Keys(r.form.Paths), r.byLine("paths")) {
+		r.folder(dir, "paths", dir)
+		if there[folder(dir)] {
+			r.bad(at("paths", dir), "%q is there twice", folder(dir))
+		}
+		there[folder(dir)] = true
+		r.concrete(r.form.Paths[dir], "paths", dir)
+	}
+	for i, dir := range r.form.Exclude.Folders {
+		r.folder(dir, "exclude", "folders", strconv.Itoa(i))
+	}
+}
+
+func (r *ontologyReader) folder(dir string, place ...string) {
+	if !fs.ValidPath(folder(dir)) {
+		r.bad(place, "%q is no folder of a vault", dir)
+	}
+}
+
+// byLine orders names that stand at a place as its file does.
+func (r *ontologyReader) byLine(place string) func(a, b string) int {
+	return func(a, b string) int {
+		return cmp.Or(r.tree.line(place, a)-r.tree.line(place, b), strings.Compare(a, b))
 	}
 }
 

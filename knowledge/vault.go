@@ -126,14 +126,18 @@ func Assemble(o *Ontology, entries []*Entry) *Vault {
 	return &Vault{Ontology: o, Entries: entries}
 }
 
-// follow resolves the entry's links.
+// follow resolves the entry's links, and drops those to files that aren't Markdown.
 func (e *Entry) follow(x *index) {
-	for i := range e.Links {
-		l := &e.Links[i]
-		to := x.resolve(e, *l)
+	kept := e.Links[:0]
+	for _, l := range e.Links {
+		to := x.resolve(e, l)
+		if to == nil && l.Field == "" && isAttachment(l.Target) {
+			continue
+		}
 		if to != nil {
 			l.To = to.Path
 		}
+		kept = append(kept, l)
 		switch {
 		case !e.Published(false):
 		case to == nil:
@@ -142,6 +146,7 @@ func (e *Entry) follow(x *index) {
 			e.tell(Note, l.Line, l.Field, "the link leads to %s, which isn't published", to.Path)
 		}
 	}
+	e.Links = kept
 }
 
 // Backlinks are the paths of the entries that lead to each path, sorted.

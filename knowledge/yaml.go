@@ -88,7 +88,11 @@ func syntaxError(err error) *yamlError {
 	if !ok {
 		return &yamlError{1, "it can't be read as YAML"}
 	}
-	return &yamlError{max(1, e.Mark.Line, e.ContextMark.Line), "it can't be read as YAML: " + e.Message}
+	line := max(1, e.Mark.Line, e.ContextMark.Line)
+	if e.Stage == yaml.ComposerStage { // whose message quotes what stands there: *text* may be meant as a word in italics
+		return &yamlError{line, "it has an alias (*) whose anchor (&) isn't before it"}
+	}
+	return &yamlError{line, "it can't be read as YAML: " + e.Message}
 }
 
 // reading makes values of nodes.

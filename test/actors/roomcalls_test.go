@@ -184,8 +184,12 @@ func TestCallRefuses(t *testing.T) {
 		{func(c *ubl.BeInRoomCall) { c.Session = sessionOf(x.ana) }, ubl.CodeForbidden},
 		{func(c *ubl.BeInRoomCall) { c.Session = "a b" }, ubl.CodeValidation},
 		{func(c *ubl.BeInRoomCall) { c.Signals = []ubl.Signal{{To: "nobody", Data: ""}} }, ubl.CodeValidation},
-		{func(c *ubl.BeInRoomCall) { c.Signals = []ubl.Signal{{To: sessionOf(x.ana), Data: "x", From: "somebody-else"}} }, ubl.CodeValidation},
-		{func(c *ubl.BeInRoomCall) { c.Signals = []ubl.Signal{{To: sessionOf(x.ana), Data: strings.Repeat("x", ubl.MaxSignal+1)}} }, ubl.CodeTooLarge},
+		{func(c *ubl.BeInRoomCall) {
+			c.Signals = []ubl.Signal{{To: sessionOf(x.ana), Data: "x", From: "somebody-else"}}
+		}, ubl.CodeValidation},
+		{func(c *ubl.BeInRoomCall) {
+			c.Signals = []ubl.Signal{{To: sessionOf(x.ana), Data: strings.Repeat("x", ubl.MaxSignal+1)}}
+		}, ubl.CodeTooLarge},
 		{func(c *ubl.BeInRoomCall) { c.Signals = make([]ubl.Signal, ubl.MaxSignals+1) }, ubl.CodeTooLarge},
 		{func(c *ubl.BeInRoomCall) { c.Leaves, c.Signals = true, []ubl.Signal{signal} }, ubl.CodeValidation},
 	} {

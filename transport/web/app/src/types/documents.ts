@@ -32,8 +32,17 @@ export interface Document {
   updated_by: string;
   deleted?: boolean;
   imported_from?: ImportedFrom; // of this version
+  published?: Published; // as what, where it has a source outside: it is changed there
   files?: HeldFile[]; // that the document holds, where one was asked for
   receipt: Receipt;
+}
+
+export interface Published {
+  type: string;
+  id: string;
+  path: string; // of its file in the source
+  metadata: Record<string, unknown>;
+  commit?: string;
 }
 
 export interface HeldFile {

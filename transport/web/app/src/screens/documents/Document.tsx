@@ -76,7 +76,7 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
         found &&
         !found.deleted && (
           <>
-            {!version && <Button kind="quiet" icon="edit" label="Edit" onClick={() => setEditing(true)} />}
+            {!version && !found.published && <Button kind="quiet" icon="edit" label="Edit" onClick={() => setEditing(true)} />}
             <Menu
               label="Document"
               items={[
@@ -89,7 +89,7 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
       }
     >
       <Since at={one.since} />
-      <Await of={one}>{({ document, receipt }) => (document ? <Text of={document} look={receipt} here={here} old={version !== undefined} onTick={version || document.deleted ? undefined : tick} /> : <Gone w={w} />)}</Await>
+      <Await of={one}>{({ document, receipt }) => (document ? <Text of={document} look={receipt} here={here} old={version !== undefined} onTick={version || document.deleted || document.published ? undefined : tick} /> : <Gone w={w} />)}</Await>
     </Screen>
   );
 }
@@ -119,6 +119,7 @@ function Text({ of, look, here, old, onTick }: TextProps) {
           <ReceiptLink of={of.receipt} what="Receipt of this version" />
         </span>
       </p>
+      {of.published && <p class="soft">{t('document.published', { path: of.published.path })}</p>}
       {look.seq !== of.receipt.seq && <Looks own={look} />}
       {of.content ? (
         <div class="text">

@@ -1,1 +1,0 @@
-import{At as e,Y as t,bt as n,gn as r}from"./index-CgHOBaus.js";function i(){return e(t,{title:r(`confirm.done`),above:`/ui/more`,children:e(n,{icon:`key`,title:r(`confirm.thanks`),children:e(`p`,{children:r(`confirm.back`)})})})}export{i as default};

@@ -1,1 +1,0 @@
-import{At as e,gn as t}from"./index-CgHOBaus.js";import{t as n}from"./Plan-DbUYNZga.js";import{n as r}from"./Later-DLnNvsRi.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};

@@ -1,1 +1,0 @@
-import{Dn as e,Sn as t,wn as n}from"./index-CgHOBaus.js";var r=e=>n(`/api/tenant/members`,{signal:e}),i=(n,r)=>e(t`/api/tenant/members/${n}`,{name:r});async function a(e,r){let[{container:i},{members:a}]=await Promise.all([n(t`/api/containers/${e}`,{signal:r}),n(t`/api/containers/${e}/members`,{signal:r})]);return{container:i,members:a}}export{r as n,i as r,a as t};

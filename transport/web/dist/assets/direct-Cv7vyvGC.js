@@ -1,1 +1,0 @@
-import{En as e,Ot as t,Pt as n,Sn as r,kn as i}from"./index-CgHOBaus.js";async function a(r){let{room:a}=await i(`/api/dms`,{with:r},{key:e()});await n.value?.refresh(),t(`/ui/rooms/${a.room_id}`)}async function o(e){await i(r`/api/rooms/${e}/leave`),await n.value?.refresh()}export{a as n,o as t};

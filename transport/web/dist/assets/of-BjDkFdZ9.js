@@ -1,1 +1,0 @@
-import{nn as e}from"./index-CgHOBaus.js";var t=t=>t.find(t=>t.user_id===e.value?.identity.user_id);export{t};

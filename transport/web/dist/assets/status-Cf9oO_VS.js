@@ -1,1 +1,0 @@
-import{At as e,Y as t,bt as n,en as r,gn as i,wn as a}from"./index-CgHOBaus.js";function o({title:a,children:o}){return e(t,{title:a,above:`/ui/settings`,children:r.value?o:e(n,{icon:`lock`,title:i(`operating.only`),children:e(`p`,{children:i(`operating.only.hint`)})})})}var s=async e=>(await a(`/api/platform/cluster`,{signal:e})).cluster;export{o as n,s as t};
