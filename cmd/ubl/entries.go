@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"ubl"
 )
@@ -89,12 +90,24 @@ func saysOf(ctx context.Context, from *people, e *ubl.Entry) string {
 		_ = e.Body.Read(ubl.ContentProposal, &b)
 		return "* " + becameOf(b)
 	}
+	if e.Type == ubl.EntryCall {
+		return "* " + callOf(e.Body)
+	}
 	if e.Type == ubl.EntryRoom {
 		var b ubl.RoomBody
 		_ = e.Body.Read(ubl.ContentRoom, &b)
 		return "* " + aboutOf(b)
 	}
 	return fmt.Sprintf("* (%s of %s)", e.Type, e.Body.Type)
+}
+
+// callOf is what became of a room's call.
+func callOf(body *ubl.TypedBody) string {
+	var b ubl.CallBody
+	if _ = body.Read(ubl.ContentCall, &b); b.Seconds == nil {
+		return "begins a call"
+	}
+	return fmt.Sprintf("ends the call after %s", time.Duration(*b.Seconds)*time.Second)
 }
 
 // changeOf is what an entry's author does to who is in the room.
