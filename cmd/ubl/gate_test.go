@@ -184,7 +184,7 @@ func (g *gate) operations(t *testing.T) (tools, routes []string) {
 func (g *gate) try(t *testing.T, method, route string) (status int, body string) {
 	t.Helper()
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"messenger.stream_room","arguments":{"room_id":"r:general"}}}`
-	named := strings.NewReplacer("{roomId}", "r:general", "{entryId}", "m:00000000-002a-8000-8000-000000000000", "{number}", "0", "{workspaceId}", "w:general", "{fileId}", "f:1", "{uploadId}", "up:"+strings.Repeat("0", 40))
+	named := strings.NewReplacer("{roomId}", "r:general", "{entryId}", "m:00000000-002a-8000-8000-000000000000", "{number}", "0", "{callId}", "7", "{workspaceId}", "w:general", "{fileId}", "f:1", "{uploadId}", "up:"+strings.Repeat("0", 40))
 	r := httptest.NewRequestWithContext(t.Context(), method, named.Replace(route), nil)
 	send := func(path, body string) {
 		r = httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -197,6 +197,8 @@ func (g *gate) try(t *testing.T, method, route string) (status int, body string)
 	case method == http.MethodPatch: // bytes of an upload: all others are operations that are tools
 		r.Header.Set("Content-Type", "application/partial-upload")
 		r.Header.Set("Upload-Offset", "0")
+	case method+" "+route == "POST /api/rooms/{roomId}/calls/{callId}/callers":
+		send("/api/rooms/r:general/calls/7/callers", `{"session":"12345678"}`)
 	case method+" "+route == "POST /api/rooms/{roomId}/entries":
 		send("/api/rooms/r:general/entries", `{"body":{"content_type":"a/b","bytes":"AAEC"}}`)
 	}

@@ -58,6 +58,7 @@ func TestVoiceNote(t *testing.T) {
 		ana.microphone(permissions.PermissionSettingGranted)
 		ana.press("button", "Record a voice note")
 		ana.find("timer", "…")
+		ana.until("the bar has the focus", func() bool { return eval[bool](ana, `document.activeElement.innerText === 'Attach'`) })
 		ana.key(kb.Escape)
 		ana.lacks("timer", "…")
 		ana.press("button", "Record a voice note")

@@ -24,7 +24,7 @@ func TestCall(t *testing.T) {
 		})
 	}
 	ana.press("button", "Begin a call")
-	ana.sees("You began a call", "Nobody else is in the call yet.")
+	ana.sees("began a call", "Nobody else is in the call yet.")
 	pictures(ana, 1)
 	bob.sees("began a call")
 	bob.press("button", "Join the call")
@@ -39,7 +39,7 @@ func TestCall(t *testing.T) {
 	bob.press("button", "Leave")
 	pictures(ana, 1)
 	ana.press("button", "Leave")
-	bob.sees("The call ended within a minute")
+	bob.sees("The call took 1 min")
 	bob.lacks("button", "Join the call")
 	if n := eval[int](ana, `document.querySelectorAll('.call').length`); n != 0 {
 		t.Error("ana is still shown the call")

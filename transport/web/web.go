@@ -85,5 +85,4 @@ func secure(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin") // over plain http the Referer proves a link to be ours
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Permissions-Policy", "camera=(self), microphone=(self), display-capture=(self)") // for calls and voice notes
 }

@@ -115,7 +115,7 @@ func TestNothingInlineNothingFromElsewhere(t *testing.T) {
 			t.Errorf("%s: the policy %q allows too much", path, policy)
 		}
 		for name, want := range map[string]string{
-			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Permissions-Policy": "camera=(self), microphone=(self), display-capture=(self)",
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 		} {
 			if got := r.Header.Get(name); got != want {
 				t.Errorf("%s: %s = %q, want %q", path, name, got, want)

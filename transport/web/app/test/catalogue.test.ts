@@ -36,6 +36,13 @@ test('every language has every text, with the same values in it', () => {
   }
 });
 
+test('no text is there twice', () => {
+  for (const language of Object.keys(languages)) {
+    const keys = readFileSync(`src/words/${language}.json`, 'utf8').match(/^ *"[^"]+":/gm)!;
+    assert.deepEqual(keys.filter((key, i) => keys.indexOf(key) !== i), [], language);
+  }
+});
+
 test('every text is used', () => {
   const all = [...sources.values()].join('\n');
   const made = [...all.matchAll(/[`']([a-z.]+\.)\$\{/g)].map((m) => m[1]!); // t(`sessions.${method}`)

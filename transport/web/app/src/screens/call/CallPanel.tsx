@@ -42,38 +42,38 @@ function Panel({ call }: { call: Call }) {
   const peers = [...call.peers.value];
   const { length } = peers;
   useEffect(() => first.current?.focus(), []);
-  useEffect(() => announce(t('call.others', { n: length })), [length]);
+  useEffect(() => announce(t('incall.others', { n: length })), [length]);
   return (
-    <section class={large ? 'call large' : 'call'} aria-label={t('call.in', { name })} tabIndex={-1} ref={first}>
+    <section class={large ? 'call large' : 'call'} aria-label={t('incall.in', { name })} tabIndex={-1} ref={first}>
       <header>
         <Link to={`/ui/rooms/${call.roomId}`}>
           <bdi>{name}</bdi>
         </Link>
         <Button kind="quiet" aria-pressed={large} onClick={() => setLarge(!large)}>
-          {t('call.large')}
+          {t('incall.large')}
         </Button>
       </header>
       <div class="tiles">
-        <Tile stream={call.picture.value} userId={call.store.who.user_id} name={t('call.you')} own={!call.sharing.value} empty={call.hidden.value && !call.sharing.value} quiet />
+        <Tile stream={call.picture.value} userId={call.store.who.user_id} name={t('incall.you')} own={!call.sharing.value} empty={call.hidden.value && !call.sharing.value} quiet />
         {peers.map(([session, peer]) => (
           <Other key={session} peer={peer} />
         ))}
       </div>
-      {length === 0 && <p class="small soft">{t('call.alone')}</p>}
-      <div class="buttons" role="group" aria-label={t('call.controls')}>
+      {length === 0 && <p class="small soft">{t('incall.alone')}</p>}
+      <div class="buttons" role="group" aria-label={t('incall.controls')}>
         <Button aria-pressed={call.muted.value} disabled={call.own.getAudioTracks().length === 0} onClick={() => call.mute()}>
-          {t('call.mute')}
+          {t('incall.mute')}
         </Button>
         <Button aria-pressed={call.hidden.value} disabled={call.own.getVideoTracks().length === 0} onClick={() => call.hide()}>
-          {t('call.hide')}
+          {t('incall.hide')}
         </Button>
         {'getDisplayMedia' in navigator.mediaDevices && (
           <Button aria-pressed={call.sharing.value !== null} onClick={() => void call.share()}>
-            {t('call.share')}
+            {t('incall.share')}
           </Button>
         )}
         <Button kind="danger" onClick={() => void call.leave()}>
-          {t('call.leave')}
+          {t('incall.leave')}
         </Button>
       </div>
     </section>
@@ -81,7 +81,7 @@ function Panel({ call }: { call: Call }) {
 }
 
 function Other({ peer }: { peer: Peer }) {
-  return <Tile stream={peer.stream.value} userId={peer.userId} name={whoIs(peer.userId).name} empty={!peer.stream.value} note={peer.reached.value ? '' : t('call.reaching')} />;
+  return <Tile stream={peer.stream.value} userId={peer.userId} name={whoIs(peer.userId).name} empty={!peer.stream.value} note={peer.reached.value ? '' : t('incall.reaching')} />;
 }
 
 interface Tile {
@@ -101,7 +101,7 @@ function Tile({ stream, userId, name, empty, own, quiet = false, note }: Tile) {
   }, [stream]);
   return (
     <figure class={own ? 'tile own' : 'tile'}>
-      <video ref={video} autoplay playsInline muted={quiet} aria-label={t('call.picture', { name })} hidden={empty} />
+      <video ref={video} autoplay playsInline muted={quiet} aria-label={t('incall.picture', { name })} hidden={empty} />
       {empty && <Avatar id={userId} name={name} size="large" />}
       <figcaption>
         <bdi>{name}</bdi> {note}

@@ -201,10 +201,10 @@ export class Call {
 // media are the camera and the microphone, or what there is of them and one allows.
 async function media(): Promise<MediaStreamTrack[]> {
   const { mediaDevices } = navigator;
-  if (!mediaDevices) throw new Error(t('call.secure'));
+  if (!mediaDevices) throw new Error(t('incall.secure'));
   const video = { width: { ideal: 1280 }, height: { ideal: 720 } };
   const both = await mediaDevices.getUserMedia({ audio: true, video }).catch(() => mediaDevices.getUserMedia({ audio: true })).catch(() => null);
-  if (!both) toast(t('call.mute.only'));
+  if (!both) toast(t('incall.mute.only'));
   return both?.getTracks() ?? [];
 }
 

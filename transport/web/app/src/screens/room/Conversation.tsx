@@ -6,7 +6,7 @@ import type { RoomView } from '../../store/rooms';
 import type { Store } from '../../store/sync';
 import { count } from '../../text';
 import { Button } from '../../ui/Button';
-import { lazy } from '../../ui/lazy';
+import { CallButton } from './CallButton';
 import { Screen } from '../../ui/Screen';
 import { useJump } from '../rooms/jump';
 import { useLine } from '../line';
@@ -21,7 +21,6 @@ import { Timeline } from './Timeline';
 import { Write } from './Write';
 import { t } from '../../words';
 
-const RoomCall = lazy(() => import('../call/RoomCall'), true);
 
 export function Conversation({ store, room }: { store: Store; room: RoomView }) {
   const talk = useMemo(() => new Talk(store, room.room_id), [store, room.room_id]);
@@ -43,7 +42,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
         fixed
         actions={
           <>
-            <RoomCall talk={talk} />
+            <CallButton talk={talk} />
             <Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />
           </>
         }

@@ -5,7 +5,7 @@ import { day as dayOf } from '../../time';
 import type { Item } from '../../store/rows';
 import { Bubble } from './Bubble';
 import { Time } from '../../ui/Bits';
-import { lazy } from '../../ui/lazy';
+import { CallButton } from './CallButton';
 import { memo } from '../../ui/memo';
 import { entryIn } from '../../store/entries';
 import { isLine, type Place } from './group';
@@ -13,7 +13,6 @@ import type { Talk } from './talk';
 import { wordsOf } from './who';
 import { t } from '../../words';
 
-const JoinCall = lazy(() => import('../call/JoinCall'), true);
 
 interface Props extends Place {
   item: Item;
@@ -44,7 +43,7 @@ export const MessageRow = memo(function MessageRow({ item, talk, day, first, las
       )}
       {message && isLine(item) ? (
         <p class="system" dir="auto">
-          {wordsOf(message)} · <Time at={message.sent_at} as="clock" /> {entryIn(message)?.type === 'call' && <JoinCall talk={talk} message={message} />}
+          {wordsOf(message)} · <Time at={message.sent_at} as="clock" /> {entryIn(message)?.type === 'call' && <CallButton talk={talk} message={message} />}
         </p>
       ) : (
         <Bubble item={item} talk={talk} first={first} last={last} own={own} />

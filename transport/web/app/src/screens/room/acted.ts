@@ -31,10 +31,8 @@ export function wordsOfEntry(entry: Entry, who: Whose): string {
 }
 
 function wordsOfCall({ author_id, body }: Entry, who: Whose): string {
-  const { name, mine } = who(author_id);
-  if (body?.json?.state === 'began') return mine ? t('talk.call.began.you') : t('talk.call.began', { name });
-  const minutes = Math.floor(((body?.json?.seconds as number | undefined) ?? 0) / 60);
-  return t('talk.call.ended', { n: minutes });
+  if (body?.json?.state === 'began') return t('talk.call.began', { name: who(author_id).name });
+  return t('talk.call.ended', { n: Math.ceil((body?.json?.seconds as number) / 60) || 1 });
 }
 
 function wordsOfChange({ change, role, user_id }: MemberChange, by: string, who: Whose): string {

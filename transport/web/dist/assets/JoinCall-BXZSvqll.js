@@ -1,1 +1,0 @@
-import{At as e,St as t,_n as n}from"./index-CRna_NH4.js";import{ongoing as r,t as i,useBegin as a}from"./RoomCall-DSJyhB4F.js";function o({talk:o,message:s}){let[c,l]=a(o);return!o.rights.value.write||i.value?.roomId===o.roomId||r(o)!==s.msg_id?null:e(t,{busy:c,onClick:l,children:n(`call.join`)})}export{o as default};
