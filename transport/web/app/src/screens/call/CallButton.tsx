@@ -16,10 +16,11 @@ function ongoing(talk: Talk): string | undefined {
   return newest && entryIn(newest)!.body?.json?.state === 'began' ? newest.msg_id : undefined;
 }
 
-// CallButton is above the room, and without a message; else it is in the line which tells that a
-// call began, and nothing once that is over.
+// CallButton is above the room, and without a message; else it is in the line of one, where that
+// tells of a call which is going on.
 export default function CallButton({ talk, message }: { talk: Talk; message?: Message }) {
   const [busy, setBusy] = useState(false);
+  if (message && entryIn(message)?.type !== 'call') return null;
   if (!talk.rights.value.write || current.value?.roomId === talk.roomId) return null;
   const now = ongoing(talk);
   if (message && now !== message.msg_id) return null;

@@ -7,7 +7,6 @@ import { Bubble } from './Bubble';
 import { Time } from '../../ui/Bits';
 import { CallButton } from './CallButton';
 import { memo } from '../../ui/memo';
-import { entryIn } from '../../store/entries';
 import { isLine, type Place } from './group';
 import type { Talk } from './talk';
 import { wordsOf } from './who';
@@ -43,7 +42,7 @@ export const MessageRow = memo(function MessageRow({ item, talk, day, first, las
       )}
       {message && isLine(item) ? (
         <p class="system" dir="auto">
-          {wordsOf(message)} · <Time at={message.sent_at} as="clock" /> {entryIn(message)?.type === 'call' && <CallButton talk={talk} message={message} />}
+          {wordsOf(message)} · <Time at={message.sent_at} as="clock" /> <CallButton talk={talk} message={message} />
         </p>
       ) : (
         <Bubble item={item} talk={talk} first={first} last={last} own={own} />

@@ -13,7 +13,11 @@ export function wordsOfEntry(entry: Entry, who: Whose): string {
   const by = subject(entry.author_id, who);
   const kept = keptIn(entry);
   if (kept !== undefined) return `${kept > 0 ? t('talk.disappear.now', { span: spanOf(kept) }) : t('talk.disappear.never')} · ${by}`;
-  if (entry.type === 'call') return wordsOfCall(entry, who);
+  if (entry.type === 'call') {
+    const { name } = who(entry.author_id);
+    const seconds = entry.body?.json?.seconds as number | undefined;
+    return seconds === undefined ? t('talk.call.began', { name }) : t('talk.call.ended', { n: Math.ceil(seconds / 60) || 1 });
+  }
   if (entry.type !== 'proposal') return changesIn(entry).map((change) => wordsOfChange(change, by, who)).join(' · ');
   switch (entry.body?.json?.state) {
     case 'proposed':
@@ -28,11 +32,6 @@ export function wordsOfEntry(entry: Entry, who: Whose): string {
       return `${by} archived this room`;
   }
   return '';
-}
-
-function wordsOfCall({ author_id, body }: Entry, who: Whose): string {
-  if (body?.json?.state === 'began') return t('talk.call.began', { name: who(author_id).name });
-  return t('talk.call.ended', { n: Math.ceil((body?.json?.seconds as number) / 60) || 1 });
 }
 
 function wordsOfChange({ change, role, user_id }: MemberChange, by: string, who: Whose): string {
