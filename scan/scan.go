@@ -106,7 +106,9 @@ func (s *Scanner) Scan(ctx context.Context, content io.Reader) (found string, er
 		return "", s.fail(errAway(ctx.Err()))
 	}
 	found, err = s.ask(ctx, content)
-	switch {
+	switch read, unread := errors.AsType[*readError](err); {
+	case unread: // which is for its owner to say
+		return "", fmt.Errorf("couldn't read what is to be scanned: %w", read.error)
 	case err != nil:
 		return "", s.fail(err)
 	case found == "":
@@ -156,8 +158,8 @@ func (s *Scanner) ask(ctx context.Context, content io.Reader) (found string, err
 	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	sent := c.send(content)
-	if read, ok := errors.AsType[*readError](sent); ok {
-		return "", fmt.Errorf("couldn't read what is to be scanned: %w", read.error)
+	if _, ok := errors.AsType[*readError](sent); ok {
+		return "", sent
 	}
 	// A daemon that has had enough answers before all was sent, and hangs up.
 	line, err := c.answer(verdictTimeout)

@@ -3,10 +3,13 @@ package scan_test
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +18,7 @@ import (
 	"ubl"
 	"ubl/scan"
 	"ubl/test/clamd"
+	"ubl/test/poll"
 )
 
 func scanner(address string, open bool) *scan.Scanner {
@@ -111,10 +115,17 @@ func TestGivenUp(t *testing.T) {
 }
 
 // TestBrokenContent: what can't be read says nothing of the daemon.
+// So it is never let through.
 func TestBrokenContent(t *testing.T) {
 	broken := errors.New("the disk is broken")
-	if _, err := scanner(clamd.New(t).Addr, false).Scan(t.Context(), iotest.ErrReader(broken)); !errors.Is(err, broken) || ubl.CodeOf(err) != ubl.CodeInternal {
-		t.Errorf("a content that can't be read: %v", err)
+	for _, open := range []bool{false, true} {
+		s := scanner(clamd.New(t).Addr, open)
+		if _, err := s.Scan(t.Context(), iotest.ErrReader(broken)); !errors.Is(err, broken) || ubl.CodeOf(err) != ubl.CodeInternal {
+			t.Errorf("a content that can't be read, open %v: %v", open, err)
+		}
+		if got := s.Stats(); got != (scan.Stats{}) {
+			t.Errorf("a content that can't be read, open %v: the figures are %+v", open, got)
+		}
 	}
 }
 
@@ -144,17 +155,49 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestRealClamd asks a daemon that the operator of the test runs: UBL_CLAMD=unix:/run/clamav/clamd.ctl.
+// TestRealClamd asks ClamAV's own daemon, where it is installed (apt: clamav-daemon), with a database
+// of one signature: that of EICAR.
 func TestRealClamd(t *testing.T) {
-	address := os.Getenv("UBL_CLAMD")
-	if address == "" {
-		t.Skip("UBL_CLAMD names no daemon")
+	path, err := exec.LookPath("clamd")
+	if err != nil {
+		t.Skip("clamd isn't installed")
 	}
-	s := scanner(address, false)
-	if found, err := s.Scan(t.Context(), bytes.NewReader(clamd.EICAR())); found == "" || err != nil {
-		t.Errorf("EICAR: found %q, %v", found, err)
+	dir, err := os.MkdirTemp("", "clamd") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
 	}
-	if found, err := s.Scan(t.Context(), strings.NewReader("hello")); found != "" || err != nil {
-		t.Errorf("a text: found %q, %v", found, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket, config := filepath.Join(dir, "s"), filepath.Join(dir, "clamd.conf")
+	sum := md5.Sum(clamd.EICAR())
+	for name, content := range map[string]string{
+		"test.hdb":   fmt.Sprintf("%x:%d:%s\n", sum, len(clamd.EICAR()), "Test.EICAR"),
+		"clamd.conf": fmt.Sprintf("DatabaseDirectory %s\nLocalSocket %s\nForeground yes\n", dir, socket),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	daemon := exec.CommandContext(t.Context(), path, "--config-file", config)
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = daemon.Wait() }) // t's context has ended it
+	s := scanner("unix:"+socket, false)
+	poll.Until(t, "the daemon says what it is", func() bool {
+		version, err := s.Version(t.Context())
+		return err == nil && strings.HasPrefix(version, "ClamAV ")
+	})
+	for _, test := range []struct {
+		what    string
+		content []byte
+		want    string
+	}{
+		{"EICAR", clamd.EICAR(), "Test.EICAR.UNOFFICIAL"},
+		{"a text", []byte("hello"), ""},
+		{"much", bytes.Repeat([]byte("x"), 300_000), ""},
+	} {
+		if found, err := s.Scan(t.Context(), bytes.NewReader(test.content)); found != test.want || err != nil {
+			t.Errorf("%s: found %q, %v", test.what, found, err)
+		}
 	}
 }
