@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -192,6 +193,7 @@ const (
 	MaxPublishedBytes = 4 << 20
 	MaxMetadataBytes  = 8 << 10
 	MaxPathBytes      = 1024
+	MaxKeyBytes       = 64 // of an id
 	// MaxCredits is the most credits of one container and of one act; sums of few
 	// of them stay exact in JSON.
 	MaxCredits = 1 << 50
@@ -263,7 +265,7 @@ func (p *PublishedAs) Check() (err error) {
 		return err
 	}
 	switch {
-	case p.Path == "" || len(p.Path) > MaxPathBytes || !fs.ValidPath(p.Path) || !isName(p.Path):
+	case !ValidSourcePath(p.Path):
 		return Errorf(CodeValidation, "the path is not that of a file in a source, of at most %d bytes", MaxPathBytes)
 	case p.Commit != "" && !isCommit(p.Commit):
 		return Errorf(CodeValidation, "the commit is not the name of one: 40 or 64 hex digits")
@@ -287,19 +289,24 @@ func errMetadata() error {
 
 // Check refuses what no document has for a key.
 func (k DocumentKey) Check() error {
-	for i, c := range []byte(k.Type) {
-		if !(c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '_' || c == '-')) {
-			k.Type = ""
-			break
-		}
-	}
-	if k.Type == "" || len(k.Type) > 64 {
+	if !documentType.MatchString(k.Type) {
 		return Errorf(CodeValidation, "the type is not a word of lower-case letters, digits, _ and -")
 	}
-	if k.ID == "" || len(k.ID) > 64 || strings.ContainsAny(k.ID, `/\`) || strings.Contains(k.ID, "..") || !isName(k.ID) {
-		return Errorf(CodeValidation, "the id is not the name of a file: 1 to 64 bytes, without slashes and two dots in a row")
+	if k.ID == "" || len(k.ID) > MaxKeyBytes || strings.ContainsAny(k.ID, `/\`) || strings.Contains(k.ID, "..") || !isName(k.ID) {
+		return Errorf(CodeValidation, "the id is not the name of a file: 1 to %d bytes, without slashes and two dots in a row", MaxKeyBytes)
 	}
 	return nil
+}
+
+var documentType = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+
+// String is the key in one word, such as pattern/cell-governance.
+func (k DocumentKey) String() string { return k.Type + "/" + k.ID }
+
+// ValidSourcePath reports whether a path may be that of a file in a source: relative, with
+// slashes, and without control characters.
+func ValidSourcePath(path string) bool {
+	return path != "." && len(path) <= MaxPathBytes && fs.ValidPath(path) && isName(path)
 }
 
 // isName reports whether a name of a file is UTF-8 without control characters.
@@ -735,7 +742,7 @@ func (c UpdateDocument) Cost() int {
 // Cost is one act.
 func (DeleteDocument) Cost() int { return writeCost }
 
-// Cost is that of the texts and the act, which names each document.
+// Cost counts the texts, and one write more for each document that the act names.
 func (c PublishDocuments) Cost() int {
 	n := writeCost * (1 + len(c.Remove))
 	for _, d := range c.Put {

@@ -94,7 +94,7 @@ type (
 		RoomDescriptionPatch
 		Retention *Retention `json:"retention,omitempty"`
 	}
-	// CallBody is that of [ContentCall].
+	// CallBody says that a call began or ended; its content type is [ContentCall].
 	CallBody struct {
 		CallID string `json:"call_id"`
 		// Seconds is how long a call took that has ended.

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 const (
 	MaxFile     = 4<<20 + 64<<10 // bytes
 	MaxPath     = ubl.MaxPathBytes
-	MaxID       = 64                   // bytes
+	MaxID       = ubl.MaxKeyBytes
 	MaxMetadata = ubl.MaxMetadataBytes // of canonical JSON
 	MaxLinks    = 5000                 // those after it aren't followed
 )
@@ -47,7 +46,7 @@ type Entry struct {
 
 // Key is what an entry is stored under: its type and ID. Files of one name in folders of different
 // types don't collide.
-func (e *Entry) Key() string { return e.Type + "/" + e.ID }
+func (e *Entry) Key() ubl.DocumentKey { return ubl.DocumentKey{Type: e.Type, ID: e.ID} }
 
 // Worst is the severity of the worst problem, "" where there is none.
 func (e *Entry) Worst() Severity {
@@ -123,7 +122,7 @@ func (o *Ontology) Parse(file string, data []byte) *Entry {
 
 // read checks the path and the text, and parts the front matter from the body.
 func (e *Entry) read(data []byte) (*tree, bool) {
-	if !fs.ValidPath(e.Path) || len(e.Path) > MaxPath || !clean(e.Path) || strings.Contains(e.Path, `\`) {
+	if !ubl.ValidSourcePath(e.Path) || strings.Contains(e.Path, `\`) {
 		e.tell(Broken, 0, "", "the path has more than %d bytes, or characters that don't belong there", MaxPath)
 		return nil, false
 	}
@@ -244,7 +243,7 @@ func (e *Entry) takeType(o *Ontology, fields map[string]any, front *tree) {
 	if dir := path.Dir(e.Path); e.Type == "index" && e.ID == "index" && dir != "." {
 		e.ID = strings.ReplaceAll(dir, "/", "-")
 	}
-	if (ubl.DocumentKey{Type: e.Type, ID: e.ID}).Check() != nil || strings.Trim(e.ID, " .") == "" {
+	if e.Key().Check() != nil || strings.Trim(e.ID, " .") == "" {
 		e.tell(Broken, 0, "", "the file's name is its ID: 1 to %d bytes without .md, and without two dots in a row; this one has %d", MaxID, len(e.ID))
 	}
 }

@@ -51,7 +51,7 @@ func (e *Entry) addLink(l Link) {
 	}
 }
 
-// texts are those of a field: of a list, or one alone.
+// texts are the strings that a field holds: a list of them, or a single one.
 func texts(v any) (list []string) {
 	switch v := v.(type) {
 	case string:

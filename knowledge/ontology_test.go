@@ -97,7 +97,7 @@ exclude: {folders: [attic, /cellar/old/], files: [TODO.md]}
 		"serves: 2\ntype: tag":     "recipes/a.md:4: the ontology has no such type; the folder makes it recipe",
 	} {
 		e := o.Parse("recipes/a.md", []byte("---\npublish: true\n"+text+"\n---\n"))
-		if got := Problems(e.Problems).Error(); got != want || e.Key() != "recipe/a" {
+		if got := Problems(e.Problems).Error(); got != want || e.Key().String() != "recipe/a" {
 			t.Errorf("%q is %s, with %q, want %q", text, e.Key(), got, want)
 		}
 	}

@@ -85,7 +85,7 @@ func (r *Report) add(e *Entry) {
 		r.Withheld = append(r.Withheld, Withheld{e.Path, why})
 		return
 	}
-	r.Published = append(r.Published, Published{e.Path, e.Key(), e.Title})
+	r.Published = append(r.Published, Published{e.Path, e.Key().String(), e.Title})
 	for _, l := range e.Links {
 		if l.To == "" {
 			r.Links.Unresolved++
@@ -95,30 +95,19 @@ func (r *Report) add(e *Entry) {
 	}
 }
 
-// Often are the messages of the problems with how many files each is told of, the most frequent
-// first: a field that every file lacks is one thing to mend.
-func (r *Report) Often() []Told {
-	counts := map[Told]int{}
+// MostOften is the message of a problem that most places have, and how many do: a field that every
+// file lacks is one thing to mend. Notes don't count; without other problems it is "".
+func (r *Report) MostOften() (message string, times int) {
+	counts := map[string]int{}
 	for _, p := range r.Problems {
-		message := p.Message
-		if p.Severity == Note {
-			message = "links and other notes"
+		if p.Severity != Note {
+			counts[p.Message]++
 		}
-		counts[Told{Severity: p.Severity, Message: message}]++
 	}
-	often := make([]Told, 0, len(counts))
-	for t := range maps.Keys(counts) {
-		n := counts[t]
-		t.Times = n
-		often = append(often, t)
+	for _, m := range slices.Sorted(maps.Keys(counts)) {
+		if counts[m] > times {
+			message, times = m, counts[m]
+		}
 	}
-	slices.SortFunc(often, func(a, b Told) int { return cmp.Or(b.Times-a.Times, strings.Compare(a.Message, b.Message)) })
-	return often
-}
-
-// Told is what a report tells, and how many times.
-type Told struct {
-	Severity Severity
-	Message  string
-	Times    int
+	return message, times
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"ubl"
 )
 
 // Limits of a vault.
@@ -108,7 +110,7 @@ func (r *vaultReader) entry(file string) (*Entry, error) {
 // entries that are to be published are told of. Entries may have no body.
 func Assemble(o *Ontology, entries []*Entry) *Vault {
 	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.Path, b.Path) })
-	taken := map[string]string{}
+	taken := map[ubl.DocumentKey]string{}
 	for _, e := range entries {
 		if !e.Published(false) {
 			continue

@@ -83,8 +83,9 @@ func TestACallerThatGoes(t *testing.T) {
 	}
 }
 
-// TestAnEventOfManyDocuments: what one event changed is taken in batch by batch, and the index
-// has seen the event only with the last of it. One that is stopped in between begins it anew.
+// TestAnEventOfManyDocuments: the documents that one event changed are indexed batch by batch. Only
+// with the last of them does the index count the event as seen; if it is stopped before, it starts
+// the event again.
 func TestAnEventOfManyDocuments(t *testing.T) {
 	dir := t.TempDir()
 	x, err := search.Open(dir, &search.Options{Patience: 50 * time.Millisecond})

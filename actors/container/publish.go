@@ -16,7 +16,7 @@ func (s *State) decidePublish(cmd ubl.PublishDocuments, at actors.Moment) (*plan
 	if err := s.mayPublish(cmd); err != nil {
 		return nil, err
 	}
-	p := publishing{State: s, commit: cmd.Commit, who: cmd.Who.UserID, at: at, named: map[ubl.DocumentKey]bool{}}
+	p := publishing{State: s, commit: cmd.Commit, who: cmd.Who.UserID, at: at, seen: map[ubl.DocumentKey]bool{}}
 	p.Event.Documents = make([]document, 0, len(cmd.Put)+len(cmd.Remove))
 	for _, d := range cmd.Put {
 		if err := p.put(d); err != nil {
@@ -80,15 +80,15 @@ type publishing struct {
 	commit string
 	who    ubl.UserID
 	at     actors.Moment
-	named  map[ubl.DocumentKey]bool
+	seen   map[ubl.DocumentKey]bool
 }
 
 // once refuses a key that was named before: which of the two is meant, nobody knows.
 func (p *publishing) once(key ubl.DocumentKey) error {
-	if p.named[key] {
+	if p.seen[key] {
 		return ubl.Errorf(ubl.CodeValidation, "the document is named twice")
 	}
-	p.named[key] = true
+	p.seen[key] = true
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (d *double) got(command string) (out []string) {
 	return out
 }
 
-// tells sends a line to whoever is connected.
+// tells has the server send a line to the bridge.
 func (d *double) tells(line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

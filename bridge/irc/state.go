@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// stateVersion is that of the file's form.
+	// stateVersion is the version of the file's format.
 	stateVersion = 1
 	// maxWaiting bounds what waits to be posted while the server can't be reached.
 	maxWaiting = 1000

@@ -93,8 +93,8 @@ func tellReport(p *program, r *knowledge.Report) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if often := r.Often(); len(often) > 0 && often[0].Times > 1 {
-		fmt.Fprintf(p.out, "\nMost often, in %d places: %s\n", often[0].Times, clean(often[0].Message))
+	if message, times := r.MostOften(); times > 1 {
+		fmt.Fprintf(p.out, "\nMost often, in %d places: %s\n", times, clean(message))
 	}
 	_, err := fmt.Fprintf(p.out, "\n%d of %d files are to be published; %d of their links lead to a file, %d to none.\n",
 		len(r.Published), r.Files, r.Links.Resolved, r.Links.Unresolved)
@@ -135,7 +135,7 @@ func (c *knowledgeImportCmd) Run(ctx context.Context, p *program) error {
 		return c.tell(p, plan, nil)
 	}
 	if len(plan.remove) > 0 {
-		if err := c.ask(fmt.Sprintf("this deletes %d published documents that the folder doesn't publish any more, with their versions", len(plan.remove))); err != nil {
+		if err := c.ask(fmt.Sprintf("this deletes %s that the folder doesn't publish any more, with their versions", plural(len(plan.remove), "published document"))); err != nil {
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func (c *knowledgeImportCmd) compare(vault *knowledge.Vault, stored map[ubl.Docu
 	plan := &importPlan{}
 	broken, left := map[string]bool{}, map[ubl.DocumentKey]bool{}
 	for _, e := range vault.Entries {
-		key := ubl.DocumentKey{Type: e.Type, ID: e.ID}
+		key := e.Key()
 		if why := e.Withheld(c.Strict); why != "" {
 			plan.withheld++
 			broken[e.Path] = why == knowledge.WithheldBroken
@@ -230,7 +230,7 @@ func (c *knowledgeImportCmd) publish(ctx context.Context, p *program, server *cl
 			n++
 		}
 		gone := min(len(remove), ubl.MaxPublished-n)
-		body := map[string]any{"documents": documents, "remove": keys(remove[:gone])}
+		body := map[string]any{"documents": documents, "remove": append([]ubl.DocumentKey{}, remove[:gone]...)}
 		if c.Commit != "" {
 			body["commit"] = c.Commit
 		}
@@ -250,14 +250,6 @@ func (c *knowledgeImportCmd) publish(ctx context.Context, p *program, server *cl
 	return receipt, nil
 }
 
-func keys(list []ubl.DocumentKey) []map[string]string {
-	out := make([]map[string]string, len(list))
-	for i, key := range list {
-		out[i] = map[string]string{"type": key.Type, "id": key.ID}
-	}
-	return out
-}
-
 // tell says what was changed, or would be.
 func (c *knowledgeImportCmd) tell(p *program, plan *importPlan, receipt *ubl.Receipt) error {
 	if c.JSON {
@@ -269,7 +261,7 @@ func (c *knowledgeImportCmd) tell(p *program, plan *importPlan, receipt *ubl.Rec
 	if c.DryRun {
 		did = "To be done"
 	}
-	line := fmt.Sprintf("%s: %d documents published, %d removed. %d are as they were, and %d files are not published.", did, len(plan.put), len(plan.remove), plan.unchanged, plan.withheld)
+	line := fmt.Sprintf("%s: %s published, %d removed, %d as before. %s not published.", did, plural(len(plan.put), "document"), len(plan.remove), plan.unchanged, plural(plan.withheld, "file"))
 	if receipt != nil {
 		line += fmt.Sprintf(" The last receipt is %d %s.", receipt.Seq, receipt.HeadHash)
 	}

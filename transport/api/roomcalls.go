@@ -15,7 +15,7 @@ import (
 // CallServers are the STUN and TURN servers by which browsers in a call reach each other. The zero
 // value is none: then browsers find others in their own network alone.
 type CallServers struct {
-	// URLs are those of servers, such as stun:stun.example.com or turn:turn.example.com:3478.
+	// URLs of STUN and TURN servers, such as stun:stun.example.com or turn:turn.example.com:3478.
 	URLs []string
 	// Secret is what TURN servers share with this one. With it each browser has a credential of its
 	// own for [CallCredentialFor]; without it there is none.
@@ -33,7 +33,7 @@ type callServer struct {
 	Credential string   `json:"credential,omitempty"`
 }
 
-// For are the servers for somebody. The credential is that of coturn's REST scheme: the username
+// For lists the servers that one person's browser may use. The credential follows coturn's REST scheme: the username
 // is the time until which it is good, in seconds since 1970, and the person, and the password the
 // HMAC of that by the secret.
 func (s CallServers) For(user ubl.UserID, now time.Time) []callServer {
