@@ -402,3 +402,26 @@ func TestConnect(t *testing.T) {
 	ana.sees("Disconnected from Weather")
 	ana.find("button", "Connect")
 }
+
+// TestPublishedDocument: a document that was published from a source is read here, and says where
+// it is changed; nothing on its screen would change it.
+func TestPublishedDocument(t *testing.T) {
+	onScreen(t, phone, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		page := map[string]any{"type": "tag", "id": "tide", "path": "tags/tide.md", "title": "Tide", "content": "The sea rises.\n\n- [ ] Look at it", "metadata": map[string]any{"tags": []string{"sea"}}}
+		var made struct {
+			Changed []struct {
+				ID string `json:"document_id"`
+			}
+		}
+		s.client(owner).ask("POST", "/api/workspaces/w:general/publish", map[string]any{"documents": []any{page}}, &made)
+		p.visit("/ui/workspaces/w:general/" + made.Changed[0].ID)
+		p.sees("The sea rises.", "Published from tags/tide.md, where it is changed.")
+		p.lacks("button", "Edit")
+		if !eval[bool](p, `document.querySelector('.document input[type=checkbox]').disabled`) {
+			t.Error("the task can be ticked")
+		}
+		p.examine("document-published")
+	})
+}
