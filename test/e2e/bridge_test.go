@@ -131,8 +131,9 @@ func TestBridgeOutlivesTrouble(t *testing.T) {
 	w.runs()
 
 	sent := numbered("before", 0, 40)
+	var newest message
 	for i, text := range sent {
-		w.sends(text)
+		newest = w.sends(text)
 		if i == 20 {
 			w.bob.waitFor("before 3.")
 			w.bridge.kill()
@@ -148,6 +149,10 @@ func TestBridgeOutlivesTrouble(t *testing.T) {
 		t.Errorf("bob hears %q", got)
 	}
 
+	// A line that a bystander hears is under way until the server has told the bridge so.
+	poll.Until(t, "the bridge has written down that it said all", func() bool {
+		return strings.Contains(w.bridge.kept(), fmt.Sprintf(`"room_seq":%d}`, newest.RoomSeq))
+	})
 	w.door.shut()
 	w.irc.stop()
 	while := numbered("while it is gone", 0, 5)
