@@ -80,6 +80,7 @@ var unasked = map[string][]ubl.Did{
 	"signing in, by transport/auth":                                        {ubl.DidInvitationAccept, ubl.DidTenantMemberProve, ubl.DidPlatformHomeSet, ubl.DidPasskeyRegister, ubl.DidPasskeyUse},
 	"sessions, tokens and links, as they do":                               {ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformLinkCreate},
 	"messages, alarms, reading and links of mails, as they reach somebody": {"person.mail", "person.mail.stop", "person.notify", "person.push", "person.release", "person.reminder.ring", "person.scheduled.send", "person.seen"},
+	"people who take their own data home, a stream of a file":              {"user.export"},
 	"webhooks, as they tell":                                               {"webhook.deliver", "webhook.pause", "webhook.remind"},
 	"retention":                                                            {ubl.DidRoomTrim},
 	"people's browsers, in calls":                                          {ubl.DidCallBegin, ubl.DidCallEnd},
