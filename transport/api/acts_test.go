@@ -25,6 +25,7 @@ import (
 // noTools are the operations that are no tools, and why.
 var noTools = map[string]string{
 	"export-ledger":     "a stream of the whole ledger, for files; ledger.atoms reads it page by page",
+	"export-own-data":   "a file that people take home; an agent has no data of its own, and reads rooms, documents and receipts by their tools",
 	"back-up":           "a stream of all tenants' data, for files",
 	"stream-room":       "a stream without an end; messenger.stream_room is its tool, which the MCP server adds",
 	"stream-rooms":      "a stream without an end",
