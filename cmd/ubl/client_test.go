@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,6 +57,29 @@ func TestRoomsSayWhatCantBeRead(t *testing.T) {
 		}
 		if len(args) == 1 && !strings.Contains(out, "r:general  general  7        2       yes\nr:spoiled  spoiled  ?                yes, can't be read\n") {
 			t.Errorf("%v: %s", args, out)
+		}
+	}
+}
+
+// TestPagesOfASearchAreRead: their cursors are numbers. No more hits are printed than were asked for.
+func TestPagesOfASearchAreRead(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		after, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		if limit > 100 {
+			t.Errorf("a page of %d was asked for", limit)
+		}
+		var hits []string
+		for n := after; n < after+limit; n++ {
+			hits = append(hits, fmt.Sprintf(`{"document_id":"d:%d","title":"Plan %[1]d","snippet":"dig here"}`, n))
+		}
+		fmt.Fprintf(w, `{"documents":[%s],"next_cursor":%d}`, strings.Join(hits, ","), after+limit)
+	}))
+	defer s.Close()
+	for _, want := range []int{1, 100, 250} {
+		code, out, errs := run(t, s.URL, "", "doc", "search", "dig", "--limit", strconv.Itoa(want))
+		if lines := strings.Count(out, "dig here"); code != 0 || lines != want || !strings.Contains(out, fmt.Sprintf("d:%d ", want-1)) {
+			t.Errorf("--limit %d prints %d hits, ends with %d: %s", want, lines, code, errs)
 		}
 	}
 }

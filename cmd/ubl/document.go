@@ -58,8 +58,11 @@ type docSearchCmd struct {
 	format
 	inWorkspace
 	Query string `arg:"" help:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
-	Limit int    `default:"20" help:"How many at most, 1 to 100." config:"-"`
+	Limit int    `default:"20" help:"How many at most, 1 to 400." config:"-"`
 }
+
+// hitsPage is how many hits a page has at most.
+const hitsPage = 100
 
 // Run prints the hits, the best first.
 func (c *docSearchCmd) Run(ctx context.Context, p *program) error {
@@ -67,11 +70,19 @@ func (c *docSearchCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.Limit < 1 || c.Limit > 100 {
-		return usagef("--limit is 1 to 100")
+	if c.Limit < 1 || c.Limit > ubl.MaxHits {
+		return usagef("--limit is 1 to %d", ubl.MaxHits)
 	}
-	path += "/search?limit=" + strconv.Itoa(c.Limit) + "&query=" + url.QueryEscape(c.Query)
-	return showList(ctx, p, &c.remote, c.format, path, "documents", "a hit", "DOCUMENT\tTITLE\tTEXT", func(h *ubl.DocumentHit) string {
+	server, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	path += "/search?limit=" + strconv.Itoa(min(c.Limit, hitsPage)) + "&query=" + url.QueryEscape(c.Query)
+	hits, err := server.listFirst(ctx, path, "documents", c.Limit)
+	if err != nil {
+		return err
+	}
+	return printList(p, c.format, hits, "a hit", "DOCUMENT\tTITLE\tTEXT", func(h *ubl.DocumentHit) string {
 		return cells(h.DocumentID, oneLine(h.Title), oneLine(h.Snippet))
 	})
 }

@@ -4,13 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"strings"
 	"text/tabwriter"
 )
 
 // list reads a list of the server's to its end, page by page. Member names it in the answer.
-func (c *client) list(ctx context.Context, path, member string) (all []json.RawMessage, err error) {
+func (c *client) list(ctx context.Context, path, member string) ([]json.RawMessage, error) {
+	return c.listFirst(ctx, path, member, math.MaxInt)
+}
+
+// listFirst is list up to so many.
+func (c *client) listFirst(ctx context.Context, path, member string, most int) (all []json.RawMessage, err error) {
 	separator := "?"
 	if strings.Contains(path, "?") {
 		separator = "&"
@@ -24,18 +30,26 @@ func (c *client) list(ctx context.Context, path, member string) (all []json.RawM
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, list...)
-		var next string
-		if raw := answer["next_cursor"]; raw != nil {
-			if next, err = formed[string]("a cursor", raw); err != nil {
-				return nil, err
-			}
+		if all = append(all, list...); len(all) >= most {
+			return all[:most], nil
 		}
-		if next == "" {
-			return all, nil
+		next, err := nextCursor(answer["next_cursor"])
+		if err != nil || next == "" {
+			return all, err
 		}
 		page = path + separator + "cursor=" + url.QueryEscape(next)
 	}
+}
+
+// nextCursor is a cursor as it stands in a URL, "" at the end. Some are texts and some numbers.
+func nextCursor(raw json.RawMessage) (string, error) {
+	if len(raw) > 0 && raw[0] >= '0' && raw[0] <= '9' {
+		return string(raw), nil
+	}
+	if raw == nil {
+		return "", nil
+	}
+	return formed[string]("a cursor", raw)
 }
 
 // printList writes a list in one of the two forms: with --json one of it a line as the

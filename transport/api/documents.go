@@ -128,9 +128,12 @@ type documentBody struct {
 func (a *API) publishDocuments(ctx context.Context, in *publishDocumentsInput) (any, error) {
 	cmd := ubl.PublishDocuments{Request: envelope.Command(ctx, in.Body.Key), Commit: in.Body.Commit}
 	for _, d := range in.Body.Documents {
-		metadata, err := json.Marshal(d.Metadata)
-		if err != nil {
-			return nil, invalid("body.documents.metadata", "no JSON")
+		metadata := json.RawMessage("{}")
+		if d.Metadata != nil { // else it would be null
+			var err error
+			if metadata, err = json.Marshal(d.Metadata); err != nil {
+				return nil, invalid("body.documents.metadata", "no JSON")
+			}
 		}
 		cmd.Put = append(cmd.Put, ubl.DocumentToPublish{DocumentKey: d.key(), Path: d.Path, Title: d.Title, Content: d.Content, Metadata: metadata})
 	}

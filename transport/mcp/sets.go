@@ -68,6 +68,12 @@ var ownSets = []struct {
 var standard = strings.Fields(`user.whoami messenger.list_rooms messenger.history messenger.send messenger.stream_room office.workspace.list
 	office.document.search office.document.get office.document.create tool.search tool.describe tool.call tool.run`)
 
+// also are tools that a set lists beside its own, since they go together. They stay of the set that
+// the table has them in.
+var also = map[string][]string{
+	"knowledge": {"office.document.get", "office.document.list", "office.document.search", "office.workspace.list"},
+}
+
 // What is listed by default, of ours and of servers together. Bytes are those of the tools in the
 // answer: the rest of it has room within 24,000.
 const (

@@ -75,6 +75,22 @@ const writes = `{"name":"x","title":"X","description":"Does x.","inputSchema":{"
 // finding are the tools that are listed at every address.
 var finding = []string{"tool.search", "tool.describe", "tool.call"}
 
+// TestKnowledgeIsWhole: who lists this set alone finds, reads and publishes documents.
+func TestKnowledgeIsWhole(t *testing.T) {
+	w := newWorld(t)
+	for address, publishes := range map[string]bool{"/mcp/knowledge": true, "/mcp/knowledge/readonly": false} {
+		names := w.listed(t, address, "ana")
+		for _, name := range []string{"office.document.get", "office.document.list", "office.document.search", "office.workspace.list"} {
+			if !slices.Contains(names, name) {
+				t.Errorf("%s doesn't list %s", address, name)
+			}
+		}
+		if slices.Contains(names, "office.document.publish") != publishes {
+			t.Errorf("%s lists %v", address, names)
+		}
+	}
+}
+
 // TestChoosing: the path beats the query, and that the headers.
 func TestChoosing(t *testing.T) {
 	o := &others{tools: []*ubl.PortalTool{tool("git.log", objectTool), tool("git.commit", writes), tool("files.read", objectTool)}}

@@ -105,7 +105,8 @@ type selection struct {
 
 // has reports whether a tool of ours is in it.
 func (sel selection) has(t *ownTool) bool {
-	return sel.all || sel.standard && t.standard || sel.finding && slices.Contains(finding, t.Name) || slices.Contains(sel.own, t.set)
+	return sel.all || sel.standard && t.standard || sel.finding && slices.Contains(finding, t.Name) || slices.Contains(sel.own, t.set) ||
+		slices.ContainsFunc(sel.own, func(set string) bool { return slices.Contains(also[set], t.Name) })
 }
 
 // choose resolves names of sets. One that there isn't is an error of the place that named it; where
