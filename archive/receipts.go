@@ -11,8 +11,8 @@ import (
 // atomsPage is how many atoms one question asks for.
 const atomsPage = 500
 
-// ofOthers is why atoms aren't in the person's part of the ledger.
-var ofOthers = errors.New("these are acts of others, or of no person")
+// errOfOthers is why atoms aren't in the person's part of the ledger.
+var errOfOthers = errors.New("these are acts of others, or of no person")
 
 // span is where in a room the person's entries are.
 type span struct{ first, last int64 }
@@ -62,7 +62,7 @@ func (j *job) acts(ledger ubl.Name, last ubl.LedgerHead) error {
 				return fmt.Errorf("couldn't read the atom at seq %d: %w", seq, err)
 			}
 			if own && seq > e.Next() {
-				err = e.Skip(seq-1, ofOthers)
+				err = e.Skip(seq-1, errOfOthers)
 			}
 			if own && err == nil {
 				err = e.Append(raw)
