@@ -103,7 +103,7 @@ func (a *Archives) Begin(who ubl.Identity) (end func(), err error) {
 }
 
 // Write writes the archive of the person who asks. req is the request, under whose id reads of
-// documents and files are receipted; receipt is that of the act by which it began. After an error
+// documents and files are receipted; receipt belongs to the act by which it began. After an error
 // what was written is no zip file.
 func (a *Archives) Write(ctx context.Context, w io.Writer, req ubl.Request, receipt ubl.Receipt) error {
 	j := &job{
@@ -137,7 +137,7 @@ type job struct {
 	closed map[string]bool
 	// names is what authors are called, as far as they have been looked up.
 	names map[ubl.UserID]string
-	// former is that of those who have left the tenant, nil until it is needed.
+	// former has the names of those who have left the tenant, nil until they are needed.
 	former map[ubl.UserID]string
 	// rooms are those that the person is in; shown is what the first page says of them.
 	rooms map[ubl.RoomID]bool

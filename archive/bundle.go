@@ -24,7 +24,7 @@ type Manifest struct {
 	TenantID  ubl.TenantID `json:"tenant_id"`
 	UserID    ubl.UserID   `json:"user_id"`
 	CreatedAt ubl.Time     `json:"created_at"`
-	// Receipt is that of the act user.export.
+	// Receipt belongs to the act user.export.
 	Receipt ubl.Receipt `json:"receipt"`
 	Counts  Counts      `json:"counts"`
 	// Files are all others of the zip, in their order.
@@ -41,7 +41,7 @@ type Counts struct {
 	Messages  int64 `json:"messages"`
 	Documents int64 `json:"documents"`
 	Uploads   int64 `json:"uploads"` // files that the person brought
-	// Acts are those of the person that the ledger has.
+	// Acts are the actions of the person in the ledger.
 	Acts int64 `json:"acts"`
 }
 

@@ -27,7 +27,7 @@ func (f *callFlags) check() error {
 	for i, server := range f.CallServer {
 		scheme, err := callScheme(server)
 		if err != nil {
-			return usagef("--call-server, the %d. of %d: %s; it is to be like stun:stun.example.com or turn:turn.example.com:3478?transport=udp", i+1, len(f.CallServer), err)
+			return usagef("--call-server number %d of %d: %s. Write it like stun:stun.example.com or turn:turn.example.com:3478?transport=udp", i+1, len(f.CallServer), err)
 		}
 		turn = turn || strings.HasPrefix(scheme, "turn")
 	}
@@ -48,7 +48,7 @@ func callScheme(server string) (string, error) {
 		return "", errors.New("the scheme is not stun, stuns, turn or turns")
 	}
 	if strings.Contains(at, "@") {
-		return "", errors.New("there is a name or a password before the server, which belongs into --turn-secret-file")
+		return "", errors.New("a name or a password stands before the server, --turn-secret-file is the place for secrets")
 	}
 	if asks && (!strings.HasPrefix(scheme, "turn") || query != "transport=udp" && query != "transport=tcp") {
 		return "", errors.New("only transport=udp or transport=tcp may follow, and only for TURN")

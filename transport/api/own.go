@@ -57,7 +57,7 @@ func (g *guarded) Write(p []byte) (int, error) {
 	if envelope.CallerOf(g.ctx).Over(ubl.TimeOf(g.a.Now())) {
 		return 0, ubl.Errorf(ubl.CodeUnauthorized, "the credential has ended")
 	}
-	// Writers without deadlines are those of tests.
+	// Only the writers of tests have no deadlines.
 	_ = http.NewResponseController(g.w).SetWriteDeadline(g.a.Now().Add(exportPatience))
 	return g.w.Write(p)
 }
