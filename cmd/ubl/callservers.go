@@ -48,7 +48,7 @@ func callScheme(server string) (string, error) {
 		return "", errors.New("the scheme is not stun, stuns, turn or turns")
 	}
 	if strings.Contains(at, "@") {
-		return "", errors.New("a name or a password stands before the server, --turn-secret-file is the place for secrets")
+		return "", errors.New("a name or a password stands before the server: --turn-secret-file is the place for secrets")
 	}
 	if asks && (!strings.HasPrefix(scheme, "turn") || query != "transport=udp" && query != "transport=tcp") {
 		return "", errors.New("only transport=udp or transport=tcp may follow, and only for TURN")
