@@ -18,12 +18,14 @@ const (
 	snippetLead  = 60
 	// excerptBytes is how much of the texts is looked through for the excerpts of one search, and
 	// excerptLeast how much of each of them at least.
-	excerptBytes = 8 << 20
-	excerptLeast = 64 << 10
+	excerptBytes = 4 << 20
+	excerptLeast = 32 << 10
 	// maxMarks is how many matches of one text are looked at, and maxPhrases how many places at
 	// which a phrase may begin.
 	maxMarks   = 20_000
 	maxPhrases = 2000
+	// phraseBytes is how long a phrase may be that is marked.
+	phraseBytes = 1000
 )
 
 // shown is what an excerpt is to show: words by their forms, beginnings, and phrases.
@@ -172,7 +174,7 @@ func (s *shown) marks(text string) (marks []mark) {
 		switch {
 		case n == phraseMark && phrases < maxPhrases:
 			phrases++
-			if of, length := s.phrase(text[from:]); length > 0 {
+			if of, length := s.phrase(text[from:whole(text, min(len(text), from+phraseBytes))]); length > 0 {
 				end = from + length
 				marks = append(marks, mark{from, end, of})
 			}

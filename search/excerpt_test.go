@@ -136,7 +136,7 @@ func TestExcerptsOfAPage(t *testing.T) {
 			t.Fatalf("%+v", e)
 		}
 	}
-	if shown < 30 || shown == 50 {
+	if shown < 15 || shown == 50 {
 		t.Errorf("%d of 50 long texts were looked through to their ends", shown)
 	}
 }

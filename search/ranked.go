@@ -84,7 +84,7 @@ func rank(ctx context.Context, ix bleve.Index, q *question, words float64, limit
 	if err := r.first(q.asked); err != nil {
 		return nil, err
 	}
-	top := r.top(max(limit, candidates))
+	top := r.top(max(limit, ubl.MaxHits+1)) // as many for each page, so that equal ones are in one order
 	if err := r.second(top[:min(len(top), candidates)], len(q.asked)); err != nil {
 		return nil, err
 	}
@@ -326,8 +326,8 @@ func (r *ranking) feedback(best []scored) (map[string]float64, error) {
 		}
 		length := 0
 		readDigest(text, func(_ string, times int) { length += times })
-		readDigest(text, func(stem string, times int) {
-			said[stem] += d.score / total * float64(times) / float64(length)
+		readDigest(text, func(stem string, times int) { // the root keeps one word from being all that counts
+			said[stem] += d.score / total * math.Sqrt(float64(times)/float64(length))
 		})
 	}
 	return r.choose(said)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ubl"
@@ -57,8 +58,36 @@ type docSearchCmd struct {
 	remote
 	format
 	inWorkspace
-	Query string `arg:"" help:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
-	Limit int    `default:"20" help:"How many at most, 1 to 400." config:"-"`
+	Query string   `arg:"" help:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
+	Any   bool     `help:"A question: any of its words may match, in any form." config:"-"`
+	Where []string `sep:"none" help:"Only documents that say so of themselves, such as tags=finance; repeat it for more, all must hold." placeholder:"NAME=VALUE" config:"-"`
+	From  string   `help:"Only documents of this day or later." placeholder:"DAY" config:"-"`
+	To    string   `help:"Only documents of this day or before." placeholder:"DAY" config:"-"`
+	Limit int      `default:"20" help:"How many at most, 1 to 400." config:"-"`
+}
+
+// parameters are what the flags ask of the server.
+func (c *docSearchCmd) parameters() (url.Values, error) {
+	q := url.Values{"query": {c.Query}, "limit": {strconv.Itoa(min(c.Limit, hitsPage))}}
+	if c.Any {
+		q.Set("match", "any")
+	}
+	for _, given := range c.Where {
+		name, value, ok := strings.Cut(given, "=")
+		if !ok {
+			return nil, usagef("--where is NAME=VALUE")
+		}
+		q.Add("where", name+":"+value)
+	}
+	for name, day := range map[string]string{"from": c.From, "to": c.To} {
+		if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
+			return nil, usagef("--%s is a day, such as 2026-01-31", name)
+		}
+		if day != "" {
+			q.Set(name, day)
+		}
+	}
+	return q, nil
 }
 
 // hitsPage is how many hits a page has at most.
@@ -73,12 +102,15 @@ func (c *docSearchCmd) Run(ctx context.Context, p *program) error {
 	if c.Limit < 1 || c.Limit > ubl.MaxHits {
 		return usagef("--limit is 1 to %d", ubl.MaxHits)
 	}
+	query, err := c.parameters()
+	if err != nil {
+		return err
+	}
 	server, err := c.client(p)
 	if err != nil {
 		return err
 	}
-	path += "/search?limit=" + strconv.Itoa(min(c.Limit, hitsPage)) + "&query=" + url.QueryEscape(c.Query)
-	hits, err := server.listFirst(ctx, path, "documents", c.Limit)
+	hits, err := server.listFirst(ctx, path+"/search?"+query.Encode(), "documents", c.Limit)
 	if err != nil {
 		return err
 	}
