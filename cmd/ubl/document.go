@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	pathpkg "path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,7 +125,7 @@ type docGetCmd struct {
 	remote
 	format
 	inWorkspace
-	Document string `arg:"" complete:"documents" help:"The document's id, as the list has it, or its whole title."`
+	Document string `arg:"" complete:"documents" help:"The document's id, as the list has it, or its whole title; of a published one its path, key, ID or an alias, too."`
 	Version  int64  `name:"at-version" help:"Another version than the newest." placeholder:"N" config:"-"`
 }
 
@@ -165,7 +167,21 @@ func (c *docGetCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// documentID is the id of a document that is named by it or by its title.
+// goesBy reports whether a document has a name: its title, or what it was published as: key, id, path or
+// alias.
+func goesBy(d *ubl.Document, name string) bool {
+	if d.Title == name || d.Published == nil {
+		return d.Title == name
+	}
+	var said struct {
+		Aliases []string `json:"aliases"`
+	}
+	_ = json.Unmarshal(d.Published.Metadata, &said) // other forms of aliases are none
+	as := d.Published
+	return slices.Contains(append(said.Aliases, as.DocumentKey.String(), as.ID, as.Path, pathpkg.Base(as.Path)), name)
+}
+
+// documentID is the id of a document that is named by it or by another name that it goes by.
 func (c *client) documentID(ctx context.Context, path, named string) (ubl.DocumentID, error) {
 	if id := ubl.DocumentID(named); id.Valid() {
 		return id, nil
@@ -182,7 +198,7 @@ func (c *client) documentID(ctx context.Context, path, named string) (ubl.Docume
 			return "", err
 		}
 		titles = append(titles, d.Title)
-		if d.Title == named {
+		if goesBy(&d, named) {
 			found = append(found, d.DocumentID)
 		}
 	}
@@ -190,9 +206,9 @@ func (c *client) documentID(ctx context.Context, path, named string) (ubl.Docume
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", thenDo(errors.New("no document has this title"), "%s", clean(cmp.Or(meant(named, titles), `"ubl doc list" lists them`)))
+		return "", thenDo(errors.New("no document has this title or name"), "%s", clean(cmp.Or(meant(named, titles), `"ubl doc list" lists them`)))
 	}
-	return "", thenDo(fmt.Errorf("%d documents have this title", len(found)), `give the id; "ubl doc list" lists them`)
+	return "", thenDo(fmt.Errorf("%d documents have this title or name", len(found)), `give the id; "ubl doc list" lists them`)
 }
 
 type docPutCmd struct {
