@@ -34,7 +34,7 @@ LONGEST := ./cluster ./test/e2e ./portal
 # test/atonce, which tells them apart. LONG are tens of thousands of the same command at once, which
 # the detector would take minutes for; shorter tests do that, too. `make soak` gives it to all.
 LONG := TestBusyRoomDayAfterDay|TestKeyWindow|TestKeysWithoutFilters|TestLoadAfterABusyDay|TestLongHistory|TestManyOrphans|TestOnceWithinADay|TestPendingHasABound
-STEPWISE := ./test/actors ./actors ./cmd/ubl ./storage ./transport/mcp ./transport/api ./actors/tenant ./transport/oauth ./actors/container \
+STEPWISE := ./archive ./test/actors ./actors ./cmd/ubl ./storage ./transport/mcp ./transport/api ./actors/tenant ./transport/oauth ./actors/container \
 	./actors/person ./actors/portal ./actors/room ./actors/agreement ./actors/reading . ./blobs/bucket ./cluster/placement ./cluster/wire \
 	./confine ./durable ./gateway/check ./office ./portal/openapi ./schemas ./test ./test/atonce ./test/harness ./test/memstore ./test/progress \
 	./test/soak ./test/upgrade ./test/verifier ./transport/envelope ./transport/mcp/find ./transport/web

@@ -263,11 +263,12 @@ func (p *PublishedAs) Check() (err error) {
 	if err := p.DocumentKey.Check(); err != nil {
 		return err
 	}
+	if err := CheckCommit(p.Commit); err != nil {
+		return err
+	}
 	switch {
 	case !ValidSourcePath(p.Path):
 		return Errorf(CodeValidation, "the path is not that of a file in a source, of at most %d bytes", MaxPathBytes)
-	case p.Commit != "" && !isCommit(p.Commit):
-		return Errorf(CodeValidation, "the commit is not the name of one: 40 or 64 hex digits")
 	case len(p.Metadata) > 2*MaxMetadataBytes: // which only blanks can make so long
 		return errMetadata()
 	case len(p.Metadata) == 0:
@@ -313,9 +314,12 @@ func isName(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// isCommit reports whether it is the name of a commit: a SHA-1 or SHA-256 in hex.
-func isCommit(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, hexDigits) == ""
+// CheckCommit refuses what is not the name of a commit: a SHA-1 or SHA-256 in hex. A source may have none.
+func CheckCommit(name string) error {
+	if name == "" || (len(name) == 40 || len(name) == 64) && strings.Trim(name, hexDigits) == "" {
+		return nil
+	}
+	return Errorf(CodeValidation, "the commit is not the name of one: 40 or 64 hex digits")
 }
 
 // HeldFile is a file as its document names it.

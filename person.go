@@ -295,10 +295,19 @@ type (
 	// StopMail ends mails, by the link that each has. The platform only, which has checked it.
 	// Answers nil.
 	StopMail struct{ Request }
+	// ExportOwn puts on record that the person takes their own data home, before any of it is read.
+	// Answers *OwnExport.
+	ExportOwn struct{ Request }
 )
+
+// OwnExport is the act by which somebody takes their own data home.
+type OwnExport struct{ Receipt Receipt }
 
 // Cost is 0: it reads.
 func (GetPerson) Cost() int { return 0 }
+
+// Cost is one act.
+func (ExportOwn) Cost() int { return writeCost }
 
 // Cost is one act with all preferences.
 func (SetPreferences) Cost() int { return 4 * writeCost }

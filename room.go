@@ -325,7 +325,10 @@ type (
 	// or, where After is set, those with room_seq > *After. Both oldest first.
 	// With Entries set, all of them come as entries. With Now set, messages tell what became of
 	// them; without, they are as they were told when they were new. With Sources set, entries
-	// that were forwarded tell where from, if the reader may read that. Members. Answers *HistoryPage.
+	// that were forwarded tell where from, if the reader may read that. With Own set, which takes
+	// the place of all three, the page has nothing but entries that the reader wrote, without
+	// what they imported and words of others that they forwarded, and doesn't say how far the room is. Members; with Own
+	// set also people who have left or were removed, unless the room is sealed. Answers *HistoryPage.
 	ReadHistory struct {
 		Who     Identity
 		Before  int64
@@ -334,6 +337,7 @@ type (
 		Entries bool
 		Now     bool
 		Sources bool `json:",omitempty"`
+		Own     bool `json:",omitempty"`
 	}
 	// RoomHead asks how far a room is, for streams. Answers Head.
 	RoomHead struct{}

@@ -97,6 +97,8 @@ func drawDeed(t *rapid.T) (d deed) {
 		*flag = oneIn(t, 3)
 	}
 	d.Then = d.Then && d.As != "passing"
+	d.Beside = d.As == "event" && oneIn(t, 3)
+	d.If = rapid.SampledFrom([]string{"", "", "", "", "0", "0", "1", "-1"}).Draw(t, "if")
 	d.Refused, d.Yields = oneIn(t, 8), oneIn(t, 2)
 	for n := range rapid.SampledFrom([]int{0, 1, 2}).Draw(t, "alarms") {
 		d.Alarms = append(d.Alarms, drawAlarm(t, n))

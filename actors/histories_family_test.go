@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,9 +76,11 @@ type deed struct {
 	Tag                      string
 	As                       string // event or item; passing is a command of its own
 	First, Also, Then, Found bool
-	Memory                   bool // answered by the plan
-	Refused                  bool // by its decision
-	Yields                   bool `json:"-"` // its caller gives up where it panics
+	Beside                   bool   // makes an item besides its event
+	Memory                   bool   // answered by the plan
+	Refused                  bool   // by its decision
+	Yields                   bool   `json:"-"` // its caller gives up where it panics
+	If                       string // the version that the actor must have; "" for any. A step has how far that is from the one known
 	Alarms                   []actors.Alarm
 	Out                      *actors.Outbound
 }
@@ -96,6 +99,7 @@ func (d *deed) intends(here bool) string {
 }
 
 func (d *deed) founds() string { return "right:" + d.Tag }
+func (d *deed) beside() string { return "beside:" + d.Tag }
 
 // foundedAlarm is what a founded actor begins with.
 var foundedAlarm = actors.Alarm{Key: "r1", After: 4 * time.Second}
@@ -116,6 +120,14 @@ type (
 	// tell answers the state as JSON.
 	tell struct{}
 )
+
+// Expected implements [ubl.Conditional].
+func (c do) Expected() []string {
+	if c.If == "" {
+		return nil
+	}
+	return []string{c.If}
+}
 
 func (do) Cost() int   { return ubl.ActCost }
 func (hand) Cost() int { return ubl.ActCost }
@@ -181,6 +193,7 @@ func (x side) kind() *actors.Kind[sideState, sideEvent] {
 		},
 		Under:    func(_ *sideState, who ubl.Identity) ubl.AgreementID { return ubl.TenantAgreement(who.TenantID) },
 		Pointers: func(s *sideState) ubl.Fields { return ubl.Fields{ubl.Int("done", int64(len(s.Done)))} },
+		Newest:   func(s *sideState, _ ubl.Command) string { return strconv.Itoa(len(s.Done)) },
 		Stands:   x.stands,
 		Index: func(s *sideState, e sideEvent, act *actors.Act) []actors.Record {
 			if e.N == 0 {
@@ -277,6 +290,9 @@ func (x side) decide(s *sideState, c do, m actors.Moment) (*sidePlan, error) {
 	}}}
 	if c.As == "item" {
 		p.Item = &sideItem{N: s.Beside.Items + 1, What: name}
+	}
+	if c.Beside {
+		p.Beside = &sideItem{N: s.Beside.Items + 1, What: c.beside()}
 	}
 	if c.As == "item" || c.Memory {
 		p.Answer = func(receipt ubl.Receipt) any {

@@ -170,6 +170,9 @@ func (b *book) happens(h happening, when ubl.Time) {
 		b.done["event "+h.Founds] = append(b.done["event "+h.Founds], "found:"+id)
 		b.arm(h.Founds, foundedAlarm.Key, when.Add(foundedAlarm.After), when)
 	}
+	if slices.Contains([]string{"event", "item", "passing"}, kind) {
+		b.does(b.deeds[id], h)
+	}
 	if h.As != "" {
 		b.done[h.As+" "+h.At] = append(b.done[h.As+" "+h.At], h.What)
 	}
@@ -197,6 +200,31 @@ func (b *book) happens(h happening, when ubl.Time) {
 	case "heard":
 		b.hear(id, when)
 	}
+}
+
+// does takes in that a deed is done, before its own event, item or passing is.
+func (b *book) does(d deed, h happening) {
+	if known := len(b.done["event "+h.At]); d.If != "" {
+		b.w.saw("matched")
+		if d.If != strconv.Itoa(known) {
+			b.w.breaks("%s was to happen at version %s, and has at %d", h.What, d.If, known)
+		}
+	}
+	if d.Beside {
+		b.w.saw("beside")
+		b.done["item "+h.At] = append(b.done["item "+h.At], d.beside())
+	}
+}
+
+// version is one so far from what an actor is known to have; "" for any.
+func (b *book) version(local, away string) string {
+	n, err := strconv.Atoi(away)
+	if err != nil {
+		return ""
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strconv.Itoa(len(b.done["event "+local]) + n)
 }
 
 // arm has an alarm armed, moved or, of time 0, cleared.
@@ -392,8 +420,23 @@ func (b *book) settled() {
 			}
 		}
 	}
+	for of, list := range b.done {
+		if local, ok := strings.CutPrefix(of, "item "); ok {
+			b.kept(local, list)
+		}
+	}
 	for _, space := range []string{"i\x00", "i\x01", "i\x02"} {
 		b.w.each(space, func(rest string) { b.w.breaks("left in the store is %q", space+rest) })
+	}
+}
+
+// kept sees that an actor's items are stored under their numbers.
+func (b *book) kept(local string, list []string) {
+	for i, what := range list {
+		item, err := readItem(context.Background(), b.w.disk, b.w.at(local), int64(i+1))
+		if err != nil || item.What != what || item.Receipt.CID == "" {
+			b.w.breaks("item %d of %s is %+v, %v, want %s", i+1, local, item, err, what)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func TestHistories(t *testing.T) {
 }
 
 // everything is what histories are to have.
-var everything = strings.Fields("event item passing first also found ring rang heard " +
+var everything = strings.Fields("event item beside passing first also found matched unmatched ring rang heard " +
 	"end:ok end:forbidden end:unavailable end:by-hand snapshot refused retried conflict dead-alarm dead-outbound dead-tail " +
 	"panic-at-decide panic-at-receive panic-at-answer panic-at-then panic-at-seal panic-at-wake panic-at-errand panic-at-outside panic-at-ended panic-at-hear panic-at-deliver " +
 	"lost late unknown died restart kill take-over revive evict reload interfere reuse")
@@ -200,7 +200,7 @@ func (w *world) burst(i int, s step) {
 			d.Found = false
 		}
 		d.Also = d.Also || d.Out != nil && (d.Found || d.As == "item")
-		d.Alarms, d.Out = absolute(d.Alarms), absoluteOut(d.Out)
+		d.Alarms, d.Out, d.If = absolute(d.Alarms), absoluteOut(d.Out), w.ledger.version(local, d.If)
 		all.Go(func() { w.do(local, d, 10*i+n) })
 		time.Sleep(time.Duration(s.N) * time.Millisecond)
 	}

@@ -360,7 +360,10 @@ func (w *world) do(local string, d deed, serial int) {
 	if !refusal(err) {
 		w.breaks("%+v is answered %v", d, err)
 	}
-	if err != nil {
+	switch {
+	case ubl.CodeOf(err) == ubl.CodePrecondition:
+		w.saw("unmatched")
+	case err != nil:
 		w.saw("refused")
 	}
 	d.Yields = false
@@ -372,7 +375,7 @@ func (w *world) do(local string, d deed, serial int) {
 
 // refusal tells one from another error.
 func refusal(err error) bool {
-	return err == nil || slices.Contains([]ubl.Code{ubl.CodeConflict, ubl.CodeForbidden}, ubl.CodeOf(err))
+	return err == nil || slices.Contains([]ubl.Code{ubl.CodeConflict, ubl.CodeForbidden, ubl.CodePrecondition}, ubl.CodeOf(err))
 }
 
 // again asks for something that was asked before. It is answered as at first, and refused with

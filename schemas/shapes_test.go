@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ubl"
+	"ubl/archive"
 )
 
 // shapes are the records that answers have, by their place in the schemas.
@@ -30,6 +31,7 @@ var shapes = map[string]any{
 	"ubl.member.v1":           ubl.Member{},
 	"ubl.message.v1":          ubl.Message{},
 	"ubl.entry.v2":            ubl.Entry{},
+	"ubl.own_archive.v1":      archive.Manifest{},
 	"ubl.passkey.v1":          ubl.Passkey{},
 	"ubl.portal_tool.v1#tool": ubl.PortalTool{}, "ubl.portal_tool.v1#listing": ubl.ToolListing{},
 	"ubl.public.container.v1": ubl.PublicContainer{}, "ubl.public.document.v1": ubl.PublicDocument{}, "ubl.public.documents.v1": ubl.PublicDocuments{},

@@ -48,9 +48,12 @@ func (s *State) mayPublish(cmd ubl.PublishDocuments) error {
 		return err
 	}
 	if len(cmd.Remove) > 0 {
-		if err := s.Agreement.May(ubl.OpDelete); err != nil {
+		if err := s.mayHold(cmd.Who, ubl.DidDocumentDelete, ubl.OpDelete); err != nil {
 			return err
 		}
+	}
+	if err := ubl.CheckCommit(cmd.Commit); err != nil {
+		return err
 	}
 	n := len(cmd.Put) + len(cmd.Remove)
 	size := 0

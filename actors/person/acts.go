@@ -22,13 +22,13 @@ var acts = func() (list []offer.Act) {
 		"agreement_id": { "$ref": "ubl.common.v1#/$defs/agreement_id" }, ` + user + ` } }`)
 	for _, did := range []ubl.Did{
 		didPreferences, didRoom, didKey, didDeviceAdd, didDeviceRemove, didReminderAdd, didReminderRemove, didReminderRing, didNotify, didRelease, didSeen, didPush,
-		didMail, didMailStop, didScheduledAdd, didScheduledUpdate, didScheduledRemove, didScheduledSend,
+		didMail, didMailStop, didExport, didScheduledAdd, didScheduledUpdate, didScheduledRemove, didScheduledSend,
 	} {
 		effect := json.RawMessage(fmt.Sprintf(`{ "type": "object", "additionalProperties": false, "required": ["op", "user_id"], "properties": {
 			"op": { "const": %q }, %s } }`, did, user))
 		form := own
 		switch did {
-		case didScheduledSend, didKey, didDeviceRemove, didReminderRing, didNotify, didRelease, didSeen, didPush, didMail, didMailStop:
+		case didScheduledSend, didKey, didDeviceRemove, didReminderRing, didNotify, didRelease, didSeen, didPush, didMail, didMailStop, didExport:
 			form = follows
 		}
 		list = append(list, offer.Act{Did: did, This: form, Effect: effect, Pointers: pointers, Own: ofTheirOwn(did)})
@@ -36,11 +36,11 @@ var acts = func() (list []offer.Act) {
 	return list
 }()
 
-// ofTheirOwn tells what a person decides for themselves alone: how they want to be told, and what they
-// take away. What reaches a push service, or is kept to be done later, terms may leave out.
+// ofTheirOwn tells what a person decides for themselves alone: how they want to be told, what they
+// take away, and what they take home. What reaches a push service, or is kept to be done later, terms may leave out.
 func ofTheirOwn(did ubl.Did) bool {
 	switch did {
-	case didPreferences, didRoom, didSeen, didMailStop, didDeviceRemove, didReminderRemove, didScheduledRemove:
+	case didPreferences, didRoom, didSeen, didMailStop, didDeviceRemove, didReminderRemove, didScheduledRemove, didExport:
 		return true
 	}
 	return false

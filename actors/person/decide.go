@@ -27,6 +27,7 @@ const (
 	didPush           ubl.Did = "person.push"
 	didMail           ubl.Did = "person.mail"
 	didMailStop       ubl.Did = "person.mail.stop"
+	didExport         ubl.Did = "user.export"
 
 	didScheduledAdd    ubl.Did = "person.scheduled.add"
 	didScheduledUpdate ubl.Did = "person.scheduled.update"

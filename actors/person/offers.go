@@ -114,7 +114,7 @@ var offers = []offer.Operation{
 		return me(req), ubl.MakePushKey{Request: req}
 	}),
 	offer.Of[deviceInput, ubl.Device](offer.Operation{
-		Method: "POST", Path: "/me/devices", Tool: string(didDeviceAdd), People: true, Counts: ubl.Creations, Summary: "Have notifications reach a browser",
+		Method: "POST", Path: "/me/devices", Tool: string(didDeviceAdd), People: true, Counts: ubl.Creations, Creates: true, Location: "/me/devices/{device_id}", Summary: "Have notifications reach a browser",
 		More: "Has your notifications reach a browser, by the subscription that its push service gave it; the same browser again keeps its id. Use it once the browser has subscribed with the key of person.key.create. For people alone; answers the device.",
 	}, func(req ubl.Request, in deviceInput) (ubl.Name, ubl.Command) {
 		return me(req), ubl.AddDevice{Request: req, Name: in.Name, Subscription: ubl.Subscription{Endpoint: in.Endpoint, P256dh: in.P256dh, Auth: in.Auth}}
@@ -126,7 +126,7 @@ var offers = []offer.Operation{
 		return me(req), ubl.RemoveDevice{Request: req, DeviceID: in.DeviceID}
 	}),
 	offer.Of[reminderInput, ubl.Reminder](offer.Operation{
-		Method: "POST", Path: "/me/reminders", Tool: string(didReminderAdd), People: true, Counts: ubl.Creations, Summary: "Be reminded of a message at a time",
+		Method: "POST", Path: "/me/reminders", Tool: string(didReminderAdd), People: true, Counts: ubl.Creations, Creates: true, Location: "/me/reminders/{reminder_id}", Summary: "Be reminded of a message at a time",
 		More: "Reminds you of a message at a time, on your devices and in person.get, whether it is quiet then or not. Use it to come back to a message later; nobody else hears of it. To have something said in a room use person.scheduled.add. For people alone; answers the reminder.",
 	}, func(req ubl.Request, in reminderInput) (ubl.Name, ubl.Command) {
 		return me(req), ubl.AddReminder{Request: req, RoomID: in.RoomID, MsgID: in.MsgID, At: in.At, Note: in.Note}
@@ -144,7 +144,7 @@ var offers = []offer.Operation{
 		return me(req), ubl.ListScheduled{Who: req.Who}
 	}), func(l *ubl.ScheduledList) *[]ubl.Scheduled { return &l.Scheduled }, func(m ubl.Scheduled) string { return m.At.String() + m.ScheduledID }),
 	offer.Of[scheduledInput, ubl.Scheduled](offer.Operation{
-		Method: "POST", Path: "/me/scheduled", Tool: string(didScheduledAdd), People: true, Counts: ubl.Creations, Summary: "Schedule a message: once, or every Monday",
+		Method: "POST", Path: "/me/scheduled", Tool: string(didScheduledAdd), People: true, Counts: ubl.Creations, Creates: true, Location: "/me/scheduled/{scheduled_id}", Summary: "Schedule a message: once, or every Monday",
 		More: "Puts a message into a room later as you, once or by a rule such as FREQ=WEEKLY;BYDAY=MO. Use it to have something said at a time: only you see it until then. If you aren't allowed to then, it doesn't go out, and person.scheduled.list has the reason. For now use messenger.send, for a note to yourself person.reminder.add; for people alone.",
 	}, func(req ubl.Request, in scheduledInput) (ubl.Name, ubl.Command) {
 		return me(req), ubl.AddScheduled{

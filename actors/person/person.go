@@ -24,12 +24,12 @@ func Family(read ubl.Reader, push ubl.Pusher, mail ubl.Mailer) actors.Family {
 		},
 		Commands: []ubl.Command{
 			ubl.GetPerson{}, ubl.SetPreferences{}, ubl.SetRoomPreference{}, ubl.MakePushKey{}, ubl.AddDevice{}, ubl.RemoveDevice{},
-			ubl.AddReminder{}, ubl.RemoveReminder{}, ubl.Notify{}, ubl.SeenRoom{}, ubl.StopMail{},
+			ubl.AddReminder{}, ubl.RemoveReminder{}, ubl.Notify{}, ubl.SeenRoom{}, ubl.StopMail{}, ubl.ExportOwn{},
 			ubl.ListScheduled{}, ubl.AddScheduled{}, ubl.UpdateScheduled{}, ubl.RemoveScheduled{},
 		},
 		Answers: []any{
 			(*ubl.Person)(nil), (*ubl.Preferences)(nil), (*ubl.RoomPreference)(nil), (*ubl.PushKey)(nil), (*ubl.Device)(nil), (*ubl.Reminder)(nil),
-			(*ubl.Scheduled)(nil), (*ubl.ScheduledList)(nil),
+			(*ubl.Scheduled)(nil), (*ubl.ScheduledList)(nil), (*ubl.OwnExport)(nil),
 		},
 		Numbers: runs(), Content: counted(), Offers: offers, Acts: acts,
 		Unplaced: true, // it is the person's own, and no agent's
@@ -199,6 +199,8 @@ func (x *Person) Receive(t *actors.Turn, cmd ubl.Command) {
 		t.Reply(x.recipient(c))
 	case whatToMail:
 		t.Reply(x.State.letter(t.Now()))
+	case ubl.ExportOwn:
+		x.export(t, c)
 	case ubl.ListScheduled:
 		if err := s.mine(c.Who); err != nil {
 			t.Fail(err)
@@ -289,6 +291,17 @@ func (x *Person) makeKey(t *actors.Turn, c *keying) {
 		c.made = pushKey{public, sealed}
 	}
 	x.Change(t, c)
+}
+
+// export puts on record that the person takes their data home. It is a look: nothing changes, and a
+// tenant that has stored all it may doesn't keep anybody from it.
+func (x *Person) export(t *actors.Turn, c ubl.ExportOwn) {
+	err := x.State.mine(c.Who)
+	var act *actors.Act
+	if err == nil {
+		act, err = x.Entity.Look(t, didExport, c.Request, x.State.about(didExport, event{}).Act)
+	}
+	t.Read(err, func(context.Context) (any, error) { return &ubl.OwnExport{Receipt: act.Receipt}, nil })
 }
 
 // get answers all of it. What was read meanwhile isn't waiting any more.

@@ -96,11 +96,19 @@ func (r *Room) beginCall(t *actors.Turn, c ubl.BeginRoomCall) {
 		t.Reply(&call)
 		return
 	}
+	if r.State.Call.CallID == "" {
+		r.inCall = inCall{whole: true}
+	}
 	r.Change(t, c)
 }
 
-// endRoomCall has a call end. The alarm is answered when to look again where somebody is in it.
+// endRoomCall has a call end. A late end of a call that is over is refused, and says nothing about the
+// one that is going on. The alarm is answered when to look again where somebody is in it.
 func (r *Room) endRoomCall(t *actors.Turn, c ubl.EndRoomCall) {
+	if c.CallID != r.State.Call.CallID {
+		r.Change(t, &endingCall{EndRoomCall: c})
+		return
+	}
 	until := r.inCall.until(c.CallID, t.Now())
 	if c.Who.IsPlatform() && until > 0 && r.State.Call.CallID != "" {
 		t.Reply(&ubl.CallEnd{CallID: c.CallID, Until: until})

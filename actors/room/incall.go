@@ -18,6 +18,7 @@ const callTold = 10 * time.Second
 type inCall struct {
 	callID  string
 	known   ubl.Time // when nobody was known to be there yet
+	whole   bool     // the call was begun since the room was loaded, so nobody unknown is in it
 	callers []*caller
 	told    ubl.Time
 }
@@ -36,15 +37,15 @@ type caller struct {
 // of begins with another call, and forgets who is gone.
 func (c *inCall) of(callID string, now ubl.Time) {
 	if c.callID != callID {
-		*c = inCall{callID: callID, known: now}
+		*c = inCall{callID: callID, known: now, whole: c.whole && c.callID == ""}
 	}
 	c.callers = slices.DeleteFunc(c.callers, func(one *caller) bool { return one.until <= now })
 }
 
-// busy reports whether somebody is in a call.
+// busy reports whether somebody is in a call, or may be.
 func (c *inCall) busy(callID string, now ubl.Time) bool {
 	c.of(callID, now)
-	return len(c.callers) > 0
+	return len(c.callers) > 0 || !c.whole && now < c.known.Add(ubl.CallLease)
 }
 
 // until is when a call may be over at the earliest: 0 where it is.
@@ -76,7 +77,7 @@ func (c *inCall) be(b ubl.BeInRoomCall, now ubl.Time) (changed bool, err error) 
 	case b.Leaves:
 		c.callers = slices.DeleteFunc(c.callers, func(o *caller) bool { return o == one })
 		return one != nil, nil
-	case one == nil && len(c.callers) >= ubl.MaxInCall:
+	case one == nil && len(c.callers) >= ubl.MaxInCall && !c.yield(b.Who.UserID):
 		return false, ubl.Errorf(ubl.CodeConflict, "the call is full: %d are in it", ubl.MaxInCall)
 	case one == nil:
 		one, changed = &caller{Caller: ubl.Caller{Session: b.Session, UserID: b.Who.UserID}, n: b.After, since: now}, true
@@ -85,6 +86,19 @@ func (c *inCall) be(b ubl.BeInRoomCall, now ubl.Time) (changed bool, err error) 
 	one.until = now.Add(ubl.CallLease)
 	one.waits = slices.DeleteFunc(one.waits, func(s ubl.Signal) bool { return s.N <= b.After })
 	return changed, nil
+}
+
+// yield gives up the place of somebody's browser that was heard of least lately, as one that was
+// closed without a word, and reports whether there was one.
+func (c *inCall) yield(who ubl.UserID) bool {
+	var old *caller
+	for _, one := range c.callers {
+		if one.UserID == who && (old == nil || one.until < old.until) {
+			old = one
+		}
+	}
+	c.callers = slices.DeleteFunc(c.callers, func(one *caller) bool { return one == old })
+	return old != nil
 }
 
 // pass has signals wait for those they are to, and reports whether there are any. Who has left

@@ -18,7 +18,7 @@ const maxPage = 200
 // history answers a page of the timeline: from memory where it lies there,
 // else from the store on the asker's goroutine.
 func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
-	if err := r.State.shows("messenger.history", c.Who); err != nil {
+	if err := r.State.mayRead(c); err != nil {
 		t.Fail(err)
 		return
 	}
@@ -50,6 +50,9 @@ func (r *Room) history(t *actors.Turn, c ubl.ReadHistory) {
 // page is the answer to who reads a part of the timeline, with what became of it where that is
 // asked for.
 func (r *Room) page(ctx context.Context, c ubl.ReadHistory, entries []stored, first int64, head ubl.Head) (*ubl.HistoryPage, error) {
+	if c.Own {
+		return ownPage(c.Who.UserID, entries, first)
+	}
 	p, err := pageOf(c, entries, first, head)
 	if err == nil {
 		err = r.now(ctx, c, p)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"ubl/secretfile"
@@ -22,16 +24,10 @@ type callFlags struct {
 // check refuses flags that don't go together.
 func (f *callFlags) check() error {
 	turn := false
-	for _, server := range f.CallServer {
-		scheme, at, _ := strings.Cut(server, ":")
-		host, query, _ := strings.Cut(at, "?")
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		transport := query == "" || query == "transport=udp" || query == "transport=tcp"
-		known := scheme == "stun" || scheme == "stuns" || scheme == "turn" || scheme == "turns"
-		if u, err := url.Parse("https://" + host); !known || !transport || err != nil || u.Host != host || host == "" {
-			return usagef("--call-server %q is not like stun:stun.example.com or turn:turn.example.com:3478?transport=udp", server)
+	for i, server := range f.CallServer {
+		scheme, err := callScheme(server)
+		if err != nil {
+			return usagef("--call-server number %d of %d: %s. Write it like stun:stun.example.com or turn:turn.example.com:3478?transport=udp", i+1, len(f.CallServer), err)
 		}
 		turn = turn || strings.HasPrefix(scheme, "turn")
 	}
@@ -39,6 +35,34 @@ func (f *callFlags) check() error {
 		return usagef("--turn-secret-file goes with a TURN server in --call-server")
 	}
 	return nil
+}
+
+// callScheme is the scheme of a STUN or TURN server's URL (RFC 7064, RFC 7065). The error doesn't
+// quote the URL, since somebody may have written a password into it.
+func callScheme(server string) (string, error) {
+	scheme, at, _ := strings.Cut(server, ":")
+	host, query, asks := strings.Cut(at, "?")
+	switch scheme {
+	case "stun", "stuns", "turn", "turns":
+	default:
+		return "", errors.New("the scheme is not stun, stuns, turn or turns")
+	}
+	if strings.Contains(at, "@") {
+		return "", errors.New("a name or a password stands before the server: --turn-secret-file is the place for secrets")
+	}
+	if asks && (!strings.HasPrefix(scheme, "turn") || query != "transport=udp" && query != "transport=tcp") {
+		return "", errors.New("only transport=udp or transport=tcp may follow, and only for TURN")
+	}
+	u, err := url.Parse("https://" + host)
+	if err != nil || u.Host != host || u.Hostname() == "" || net.ParseIP(host) != nil && strings.Contains(host, ":") {
+		return "", errors.New("that is no server's name or address")
+	}
+	if port, named := u.Port(), strings.HasSuffix(host, ":") || u.Port() != ""; named {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "", errors.New("the port is not 1 to 65535")
+		}
+	}
+	return scheme, nil
 }
 
 // servers are what the flags say, with the secret.

@@ -54,6 +54,7 @@ type cli struct {
 	Sealed      sealedCmd      `cmd:"" group:"People, agents and tools" help:"See the rooms and containers that nobody is left in, and give them to an heir."`
 	DeadLetters deadLettersCmd `cmd:"" group:"People, agents and tools" name:"deadletters" help:"See what could not be done by itself, and have it tried again, or give it up."`
 
+	Me     meCmd      `cmd:"" group:"The ledger" help:"Take your own data home."`
 	Export exportCmd  `cmd:"" group:"The ledger" help:"Write a tenant's ledger to standard output, or all that it has into a folder."`
 	Import importsCmd `cmd:"" group:"The ledger" help:"Take an exported tenant's rooms, documents and files into yours, or the channels of Slack, Mattermost or Matrix."`
 	Verify verifyCmd  `cmd:"" group:"The ledger" help:"Check an exported ledger, offline."`
@@ -160,6 +161,7 @@ var examples = map[string][]string{
 	"members":            {"ubl members", "ubl members --former", "ubl members --json"},
 	"servers":            {"ubl servers", "ubl servers --json"},
 	"history":            {"ubl history general --limit 20"},
+	"me export":          {"ubl me export --out my-data.zip", "ubl me export --out my-data.zip --force --json"},
 	"export":             {"ubl export --tenant t:example.com > ledger.ndjson", "ubl export --tenant t:example.com --data ./ubl-data | ubl verify -", "ubl export --all ./everything"},
 	"import slack":       {"ubl import slack export.zip --dry-run", "ubl import slack export.zip --people people.csv", "SLACK_TOKEN=xoxp-… ubl import slack export.zip --only general --only design"},
 	"import mattermost":  {"ubl import mattermost export.zip --dry-run", "ubl import mattermost export.zip --direct --json"},

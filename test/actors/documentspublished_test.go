@@ -231,6 +231,7 @@ func TestPublishRefuses(t *testing.T) {
 		{"too much", ubl.PublishDocuments{Put: heavy}, nil, ubl.CodeTooLarge},
 		{"one twice", ubl.PublishDocuments{Put: []ubl.DocumentToPublish{good}, Remove: []ubl.DocumentKey{good.DocumentKey}}, nil, ubl.CodeValidation},
 		{"a commit that is none", ubl.PublishDocuments{Commit: "main", Put: []ubl.DocumentToPublish{good}}, nil, ubl.CodeValidation},
+		{"a commit that is none, and nothing to put", ubl.PublishDocuments{Commit: "main", Remove: []ubl.DocumentKey{good.DocumentKey}}, nil, ubl.CodeValidation},
 		{"a key that is none", ubl.PublishDocuments{Remove: []ubl.DocumentKey{{Type: "tag", ID: "../x"}}}, nil, ubl.CodeValidation},
 		{"no title", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.Title = " " }, ubl.CodeValidation},
 		{"a type with a slash", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.Type = "a/b" }, ubl.CodeValidation},
@@ -261,5 +262,22 @@ func TestPublishRefuses(t *testing.T) {
 	}
 	if got := p.publish(ubl.PublishDocuments{Request: p.Request(p.bob), Put: []ubl.DocumentToPublish{good}}); !strings.HasPrefix(got, "not_found") {
 		t.Errorf("who isn't in it is answered %q", got)
+	}
+}
+
+// TestPublishRemovesAsDeletes: who may not delete documents removes none by publishing either, and
+// publishes all the same.
+func TestPublishRemovesAsDeletes(t *testing.T) {
+	p := openPress(t)
+	terms := ubl.Terms{Form: ubl.TermsForm, Accept: ubl.AcceptProposer, Permits: []ubl.Permit{
+		permit(string(ubl.DidDocumentPublish), ubl.ToOwners), permit(string(ubl.DidAgreementPropose), ubl.ToOwners),
+	}}
+	harness.Must[*ubl.AgreementView](p.House, p.at, ubl.ProposeTerms{Request: p.Request(p.ana), Terms: terms})
+	one := page("tag", "one", "One", "")
+	if got := p.publish(ubl.PublishDocuments{Put: []ubl.DocumentToPublish{one}}); got != "v1; 0 unchanged" {
+		t.Fatalf("publishing is answered %q", got)
+	}
+	if got := p.publish(ubl.PublishDocuments{Remove: []ubl.DocumentKey{one.DocumentKey}}); !strings.HasPrefix(got, string(ubl.CodeForbidden)+": ") {
+		t.Errorf("removing is answered %q", got)
 	}
 }

@@ -201,7 +201,16 @@ func TestCallRefuses(t *testing.T) {
 	for i := range ubl.MaxInCall - 1 {
 		x.refuses(be(func(c *ubl.BeInRoomCall) { c.Session = fmt.Sprintf("another-%d", i) }), "")
 	}
-	x.refuses(be(func(*ubl.BeInRoomCall) {}), ubl.CodeConflict) // it is full
+	// It is full. Who is in it already comes back in the place of a browser that is gone; nobody else does.
+	anas := func(session string, leaves bool) ubl.BeInRoomCall {
+		return ubl.BeInRoomCall{Who: x.ana, CallID: call.CallID, Session: session, Leaves: leaves}
+	}
+	x.refuses(anas("anas-new-browser", false), "")
+	x.refuses(anas("anas-new-browser", true), "")
+	x.refuses(be(func(c *ubl.BeInRoomCall) { c.Session = "another-3" }), "")
+	x.refuses(anas(sessionOf(x.ana), false), ubl.CodeConflict)
+	x.refuses(be(func(c *ubl.BeInRoomCall) { c.Session, c.Leaves = "another-3", true }), "")
+	x.refuses(anas(sessionOf(x.ana), false), "")
 	flood := be(func(c *ubl.BeInRoomCall) { c.Session, c.Signals = "another-0", make([]ubl.Signal, ubl.MaxSignals) })
 	for i := range flood.Signals {
 		flood.Signals[i] = signal
@@ -217,4 +226,35 @@ func TestCallRefuses(t *testing.T) {
 	x.refuses(flood, "")
 	harness.Must[*ubl.CallEnd](x.House, x.room, ubl.EndRoomCall{Request: x.Request(x.ana), CallID: call.CallID}) // the owner may, with others in it
 	x.refuses(ubl.EndRoomCall{Request: x.Request(x.ana), CallID: call.CallID}, ubl.CodeConflict)
+}
+
+// TestCallEndOfAnother: a late end of a call that is over says nothing about the one that goes on,
+// whose people stay in it.
+func TestCallEndOfAnother(t *testing.T) {
+	x := openTalk(t)
+	old := x.begin(x.ana)
+	x.refuses(ubl.EndRoomCall{Request: x.Request(x.ana), CallID: old.CallID}, "")
+	call := x.begin(x.ana)
+	x.in(x.ana, call, 0)
+	x.in(x.bob, call, 0)
+	x.refuses(ubl.EndRoomCall{Request: x.Request(x.bob), CallID: old.CallID}, ubl.CodeConflict)
+	x.refuses(ubl.EndRoomCall{Request: x.Request(x.bob), CallID: call.CallID}, ubl.CodeConflict)
+	if news := x.in(x.bob, call, 0); len(news.People) != 2 {
+		t.Errorf("in the call are %+v", news.People)
+	}
+}
+
+// TestCallEndAfterRestart: a room that was loaded again can't know who is in its call, so nobody ends
+// it over the heads of those who have yet to say that they are.
+func TestCallEndAfterRestart(t *testing.T) {
+	x := openTalk(t)
+	call := x.begin(x.ana)
+	x.in(x.ana, call, 0)
+	x.in(x.bob, call, 0)
+	x.Reload()
+	end := func(want ubl.Code) { x.refuses(ubl.EndRoomCall{Request: x.Request(x.bob), CallID: call.CallID}, want) }
+	x.leave(x.bob, call)
+	end(ubl.CodeConflict)
+	x.Clock.Add(ubl.CallLease)
+	end("")
 }

@@ -62,4 +62,8 @@ func (w *world) person() {
 	nothing(w.forwarder, bob, ubl.StopMail{Request: w.h.Request(ubl.Platform())})
 	refused(w.forwarder, ubl.CodeForbidden, bob, ubl.StopMail{Request: w.h.Request(w.bob)})
 	refused(w.forwarder, ubl.CodeForbidden, bob, ubl.GetPerson{Who: w.ana})
+	if export := must[*ubl.OwnExport](w.forwarder, bob, ubl.ExportOwn{Request: w.h.Request(w.bob)}); export.Receipt.Seq == 0 {
+		w.t.Errorf("bob's export is %+v", export)
+	}
+	refused(w.forwarder, ubl.CodeForbidden, bob, ubl.ExportOwn{Request: w.h.Request(w.ana)})
 }

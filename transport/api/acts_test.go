@@ -25,6 +25,7 @@ import (
 // noTools are the operations that are no tools, and why.
 var noTools = map[string]string{
 	"export-ledger":     "a stream of the whole ledger, for files; ledger.atoms reads it page by page",
+	"export-own-data":   "a file that people take home; an agent has no data of its own, and reads rooms, documents and receipts by their tools",
 	"back-up":           "a stream of all tenants' data, for files",
 	"stream-room":       "a stream without an end; messenger.stream_room is its tool, which the MCP server adds",
 	"stream-rooms":      "a stream without an end",
@@ -80,6 +81,7 @@ var unasked = map[string][]ubl.Did{
 	"signing in, by transport/auth":                                        {ubl.DidInvitationAccept, ubl.DidTenantMemberProve, ubl.DidPlatformHomeSet, ubl.DidPasskeyRegister, ubl.DidPasskeyUse},
 	"sessions, tokens and links, as they do":                               {ubl.DidPlatformTokenCreate, ubl.DidPlatformTokenRenew, ubl.DidPlatformLinkCreate},
 	"messages, alarms, reading and links of mails, as they reach somebody": {"person.mail", "person.mail.stop", "person.notify", "person.push", "person.release", "person.reminder.ring", "person.scheduled.send", "person.seen"},
+	"people who take their own data home, a stream of a file":              {"user.export"},
 	"webhooks, as they tell":                                               {"webhook.deliver", "webhook.pause", "webhook.remind"},
 	"retention":                                                            {ubl.DidRoomTrim},
 	"people's browsers, in calls":                                          {ubl.DidCallBegin, ubl.DidCallEnd},

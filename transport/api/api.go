@@ -37,6 +37,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"ubl"
+	"ubl/archive"
 	"ubl/media"
 	"ubl/offer"
 	"ubl/schemas"
@@ -92,6 +93,8 @@ type API struct {
 	table  []route
 	// thumbnails are those of images in rooms.
 	thumbnails *media.Thumbnails
+	// archives write what people take home.
+	archives *archive.Archives
 	// schemas are the published ones.
 	schemas *schemas.Set
 	spec    func() []byte // the OpenAPI document, made when it is first asked for
@@ -100,6 +103,7 @@ type API struct {
 // New makes an API; [API.Mount] gives it a place.
 func New(o Options) *API {
 	a := &API{Options: o, schemas: schemas.With(o.Forms...), thumbnails: media.NewThumbnails()}
+	a.archives = archive.New(archive.Options{Asker: o.Asker, Blobs: o.Blobs, Now: o.Now, Version: o.Version})
 	a.huma = newHuma(a)
 	a.routes()
 	for _, op := range o.Offers {

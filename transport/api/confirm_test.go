@@ -16,7 +16,7 @@ import (
 // arguments. A new operation that belongs here is added by hand, so that somebody thinks.
 var sensitive = map[asks][]string{
 	proof: {
-		"accept-terms", "add-server", "approve-tool", "claim-domain", "connect-server", "create-invitation", "create-service-token", "delete-document", "end-agreement", "export-ledger", "issue-credits", "name-heir", "propose-terms", "release-domain",
+		"accept-terms", "add-server", "approve-tool", "claim-domain", "connect-server", "create-invitation", "create-service-token", "delete-document", "end-agreement", "export-ledger", "export-own-data", "issue-credits", "name-heir", "propose-terms", "release-domain",
 		"remove-file", "remove-node", "remove-passkey", "remove-server", "remove-tenant-member", "renew-service-token", "revoke-tokens",
 		"set-container-member", "set-heir", "set-member", "update-server", "verify-domain",
 		"webhook-create", "webhook-rotate", "webhook-update",

@@ -36,6 +36,10 @@ func answerFamilies(cmd ubl.Command) (any, bool) {
 	case ubl.GetPerson:
 		return &ubl.Person{UserID: "u:ana", Preferences: preferences, Devices: []ubl.Device{device}, Reminders: []ubl.Reminder{reminder},
 			Waiting: []ubl.Waiting{{RoomID: "r:general", Count: 2, FirstSeq: 41, LastSeq: 42}}}, true
+	case ubl.FindUsable: // every tool is closed, so that what somebody takes home is short
+		return &ubl.UsableTools{}, true
+	case ubl.ExportOwn:
+		return &ubl.OwnExport{Receipt: receipt}, true
 	case ubl.SetPreferences:
 		set := preferences
 		set.Salt = salt

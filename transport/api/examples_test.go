@@ -15,7 +15,7 @@ import (
 )
 
 // unexampled are operations whose answers are no JSON, or need more than one request.
-var unexampled = []string{"append-upload", "read-file", "read-room-file", "get-thumbnail", "get-preview-image", "export-ledger"}
+var unexampled = []string{"append-upload", "read-file", "read-room-file", "get-thumbnail", "get-preview-image", "export-ledger", "export-own-data"}
 
 // ask asks for an operation as somebody would who has read the document.
 func (s *server) ask(t *testing.T, name, id string, header ...string) *httptest.ResponseRecorder {

@@ -61,7 +61,7 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, head ubl.Ledger
 				return err
 			}
 		}
-		// Writers without deadlines are those of tests.
+		// Only the writers of tests have no deadlines.
 		_ = deadline.SetWriteDeadline(a.Now().Add(exportPatience))
 		for _, atom := range page.Atoms {
 			if err := e.Append(atom); err != nil {

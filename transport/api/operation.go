@@ -39,6 +39,7 @@ type operation struct {
 	streamed   bool   // is as long as the client takes to read it
 	takesBytes bool   // takes bytes of any length instead of JSON: see [partialType]
 	sendsBytes bool   // answers with bytes, or some of them, instead of JSON
+	sendsZip   bool   // answers with a zip file, whose manifest is of the schema that answers names
 	empty      bool   // answers 204
 	retires    *retirement
 	asks       asks // whether a session must be confirmed first; every write says so
@@ -123,7 +124,7 @@ func (o operation) content(contentType string) map[string]*huma.MediaType {
 	switch {
 	case o.empty:
 		return nil
-	case o.sendsBytes:
+	case o.sendsBytes, o.sendsZip:
 		return map[string]*huma.MediaType{contentType: {Schema: anyBytes()}}
 	}
 	return map[string]*huma.MediaType{contentType: {Schema: refTo(o.answers)}}

@@ -201,6 +201,11 @@ func (a *API) ledgerRoutes() {
 		more: "The first line is a header (ubl.export.header.v1), each other line one atom with its seq and the head after it " +
 			"(ubl.export.line.v1), up to the head at the time of the request. A connection cut before its end means a failed export."},
 		exportType, a.export)
+	direct[struct{}](a, operation{method: "GET", path: "/me/export", id: "export-own-data", asks: proof, uses: "person.get", people: true, streamed: true, tag: "tenant", answers: "ubl.own_archive.v1", sendsZip: true,
+		summary: "Take your own data home, as a zip file",
+		more: "Your profile and settings, the conversations that you may read, your own messages wherever you sent them, documents of containers that you own, files that you brought, and the receipts of your acts. " +
+			"The last file is manifest.json (ubl.own_archive.v1), with the hash of each other one. One at a time: another is a 429. A connection cut before its end means a failed download. For people alone."},
+		ownType, a.exportOwn)
 }
 
 func (a *API) tokenRoutes() {

@@ -55,6 +55,17 @@ test('the end is reached by scrolling too, and then follows what comes', async (
   await world.until('it is there', () => texts(window).at(-1) === '301');
 });
 
+test('a link leads to a message of which no stream has told yet', async () => {
+  const { world, window } = await home(300);
+  world.server.say(room, 'u:bo', '301');
+  await window.loadAround(301);
+  assert.equal(texts(window).at(-1), '301');
+  assert.ok(window.atEnd.value);
+  world.server.say(room, 'u:bo', '302');
+  await world.until('it follows what comes', () => texts(window).at(-1) === '302');
+  dense(window);
+});
+
 test('what is in view is not taken away by what comes', async () => {
   const { world, window } = await home(700);
   for (let i = 0; i < 9; i++) await window.loadOlder();

@@ -88,7 +88,8 @@ export class RoomWindow implements Follower {
     return this.read('around', async () => {
       if (this.has(seq)) return;
       const low = Math.max(1, this.room.floor(), seq - step);
-      const part = await this.span(low, Math.max(low, Math.min(seq + step, this.room.last())), 'low');
+      const last = Math.max(seq, this.room.last()); // the stream may not have told of a message that a link leads to
+      const part = await this.span(low, Math.max(low, Math.min(seq + step, last)), 'low');
       return () => this.replace(part.messages);
     });
   }

@@ -63,6 +63,7 @@ const said: Record<string, string> = {
   'person.push': 'notified a device',
   'person.mail': 'mailed somebody what is unread',
   'person.mail.stop': 'ended mails by the link in one',
+  'user.export': 'took their own data home',
   'person.scheduled.add': 'scheduled a message',
   'person.scheduled.update': 'changed a scheduled message',
   'person.scheduled.remove': 'cancelled a scheduled message',
