@@ -35,7 +35,7 @@ const (
 	// fewDocuments are so few that a word in more than half of them may still be what is asked for.
 	fewDocuments = 50
 	// maxPostings bounds the work of one question: how many places its words are looked up in,
-	// rare words first. Where there are more the ranking is a little worse.
+	// rare words first, the rarest in any case. Where there are more the ranking is a little worse.
 	maxPostings = 2 << 20
 	// lookUp is after how many of them it is asked whether somebody still waits.
 	lookUp = 1 << 14
@@ -189,7 +189,7 @@ func (r *ranking) first(words []asked) error {
 	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.most, b.most) })
 	used := false
 	for _, g := range groups {
-		if g.most == 0 || used && r.tells(g.most) || r.left <= 0 {
+		if g.most == 0 || used && (r.tells(g.most) || r.left <= 0) {
 			continue
 		}
 		used = true
