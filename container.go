@@ -1,7 +1,6 @@
 package ubl
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -186,8 +185,6 @@ type Container struct {
 const (
 	MaxTitleChars   = 256
 	MaxContentChars = 1_000_000
-	MaxQueryChars   = 500
-	MaxHits         = 400 // that a search leads to, page by page
 	// Of what is published: at once, and all its texts together; and of one.
 	MaxPublished      = 100
 	MaxPublishedBytes = 4 << 20
@@ -447,11 +444,11 @@ type (
 		After      int64
 		Limit      int
 	}
-	// SearchDocuments finds documents by their text, from the one after After of the best on, down
+	// SearchDocuments finds documents, from the one after After of the best on, down
 	// to [MaxHits]. Who may look. Answers *DocumentHits.
 	SearchDocuments struct {
 		Request
-		Query string
+		DocumentQuery
 		After int
 		Limit int
 	}
@@ -474,9 +471,8 @@ type (
 	ListPublicFiles struct{ After FileID }
 	// ReadPublicFile reads what is known of a file in that way. Answers *PublicFile.
 	ReadPublicFile struct{ FileID FileID }
-	// SearchPublic finds documents by their text in that way, [PublicHitsPage] at most. Answers
-	// *PublicHits.
-	SearchPublic struct{ Query string }
+	// SearchPublic finds documents in that way, [PublicHitsPage] at most. Answers *PublicHits.
+	SearchPublic struct{ DocumentQuery }
 
 	// Transfer lets an amount (values) or a document (everything else) leave for
 	// another container of the tenant. What happens to the source follows from its
@@ -558,35 +554,6 @@ type DocumentList struct {
 	AsOf *Receipt `json:"-"`
 }
 
-// DocumentHit is a document that a search found.
-type DocumentHit struct {
-	Document
-	// Score orders hits, best first, in thousandths; it means nothing by itself.
-	Score int64 `json:"score"`
-	// Snippet is a part of the content around the match, as plain text.
-	Snippet string `json:"snippet"`
-}
-
-// DocumentHits is the answer to a search.
-type DocumentHits struct {
-	Documents []*DocumentHit `json:"documents"`
-	// Next is how many of the best are before the next page; 0 at the end. A change of documents in
-	// between moves hits: one may come twice, or on no page.
-	Next int `json:"next_cursor,omitempty"`
-	// Indexing is there while the index has changes to take in.
-	Indexing *Indexing `json:"indexing,omitempty"`
-	Receipt  Receipt   `json:"receipt"`
-	// Salt is what the commitment to the query was made with. It is stored nowhere else.
-	Salt Salt `json:"salt,omitzero"`
-}
-
-// Indexing says how far an index is that has many changes to take in.
-type Indexing struct {
-	// CompleteUpTo is when the last change was made that it has taken in; documents
-	// changed later may be missing. Nil where that may be so for all of them.
-	CompleteUpTo *Time `json:"complete_up_to"`
-}
-
 // PublicPage is how many documents a page has for anyone. All get the same pages, so that one
 // copy serves all.
 const PublicPage = 100
@@ -656,24 +623,6 @@ type PublicFiles struct {
 	Next   *FileID      `json:"next_cursor"`
 	Listed bool         `json:"-"`
 	Events int64        `json:"-"`
-}
-
-// PublicHitsPage is how many documents a search finds for anyone.
-const PublicHitsPage = 20
-
-// PublicHits are documents that a search found, best first and without their contents.
-type PublicHits struct {
-	Documents []PublicHit `json:"documents"`
-	// Indexing is there where the index is behind, as of [DocumentHits].
-	Indexing *Indexing `json:"indexing,omitempty"`
-	Events   int64     `json:"-"`
-}
-
-// PublicHit is a document that was found, as of [DocumentHit].
-type PublicHit struct {
-	PublicDocument
-	Score   int64  `json:"score"`
-	Snippet string `json:"snippet"`
 }
 
 // TransferResult is how a transfer ended.
@@ -784,69 +733,6 @@ func (SearchPublic) Cost() int { return 0 }
 
 // Cost is that of the act and of what leaves.
 func (c Transfer) Cost() int { return 2*writeCost + 2*len(c.Content) }
-
-// Searcher keeps full-text indexes of containers. An index is derived: it can be
-// thrown away at any time and is made again from the documents. Safe for
-// concurrent use.
-type Searcher interface {
-	MessageSearcher
-
-	// Search finds documents of a container, best first. The index is first brought
-	// up to a mark with what changes tells; where the index has seen another history
-	// (the server was restored, the replica was made anew) it is rebuilt. The zero
-	// mark takes in whatever there is. After many changes that takes longer than a
-	// search waits: then it finds what has been taken in, says so, and the rest is taken
-	// in behind it. So changes may still be called when Search has returned.
-	Search(ctx context.Context, of Name, upTo Mark, changes DocumentChanges, query string, limit int) (DocumentsFound, error)
-
-	// CatchUp brings the index up to whatever there is ahead of a search, and waits
-	// for that until ctx ends. While no search waits for the index, it leaves most of the
-	// processor's time to others.
-	CatchUp(ctx context.Context, of Name, changes DocumentChanges) error
-
-	// Cursor is how far Keep has noted that a group's ledger is in the indexes: up to an
-	// atom, 0 for none. It is of this node, as the indexes are.
-	Cursor(context.Context, Group) (int64, error)
-	Keep(context.Context, Group, int64) error
-}
-
-// DocumentsFound is what a search found.
-type DocumentsFound struct {
-	Matches []DocumentMatch
-	// Behind says that the index has changes to take in: it has seen those up to
-	// Reached, the zero Mark for none, and may not have seen later ones.
-	Behind  bool
-	Reached Mark
-}
-
-// Mark is a point in a container's history: the number of an event and the cid
-// of its act. The zero Mark is the beginning.
-type Mark struct {
-	N   int64
-	CID string
-}
-
-// DocumentChanges calls fn with the container's changes of documents after a mark,
-// in order, until fn fails. Where history, as it is now, doesn't lead through the
-// mark it calls nothing, and known is false.
-type DocumentChanges func(ctx context.Context, after Mark, fn func(DocumentChange) error) (known bool, err error)
-
-// DocumentChange is a document as an event left it.
-type DocumentChange struct {
-	// Mark is how far the history has been told with this change. An event that changed several
-	// documents is told with the last of them.
-	Mark
-	DocumentID     DocumentID
-	Title, Content string
-	Deleted        bool
-}
-
-// DocumentMatch is a document found.
-type DocumentMatch struct {
-	DocumentID DocumentID
-	Score      int64 // in thousandths; it orders matches and means nothing by itself
-	Snippet    string
-}
 
 // What containers tell. These are internal: they steer streams and are not shown to clients.
 const (

@@ -49,6 +49,25 @@ func Chunks(body string) (chunks []Chunk) {
 	return chunks
 }
 
+// HeadingAt is the heading that a byte of a body stands under, or in; "" for none.
+func HeadingAt(body string, at int) (heading string) {
+	end := min(at, len(body))
+	for range 2 { // the line below tells whether this one is a heading
+		n := strings.IndexByte(body[end:], '\n')
+		if n < 0 {
+			end = len(body)
+			break
+		}
+		end += n + 1
+	}
+	for _, l := range scan(body[:end]) {
+		if l.level > 0 && l.from <= at {
+			heading = l.heading
+		}
+	}
+	return heading
+}
+
 // parts are the lengths of the parts of a section: whole paragraphs, else lines, else words, else
 // characters.
 func parts(section string) (lengths []int) {

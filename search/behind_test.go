@@ -36,7 +36,7 @@ func TestASearchBehindItsIndex(t *testing.T) {
 	}
 	look := func() ubl.DocumentsFound {
 		t.Helper()
-		found, err := x.Search(t.Context(), shelf, ubl.Mark{N: batch + 1, CID: fmt.Sprint("c:-", batch+1)}, slow, "word", 3000)
+		found, err := x.Search(t.Context(), shelf, ubl.Mark{N: batch + 1, CID: fmt.Sprint("c:-", batch+1)}, slow, ubl.DocumentQuery{Query: "word"}, 3000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestACallerThatGoes(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := x.Search(ctx, shelf, h.head(), slow, "red", 10); ubl.CodeOf(err) != ubl.CodeUnavailable {
+	if _, err := x.Search(ctx, shelf, h.head(), slow, ubl.DocumentQuery{Query: "red"}, 10); ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("it ended with %v", err)
 	}
 	close(held)
@@ -112,7 +112,7 @@ func TestAnEventOfManyDocuments(t *testing.T) {
 	}
 	look := func(x *search.Index, changes ubl.DocumentChanges) ubl.DocumentsFound {
 		t.Helper()
-		found, err := x.Search(t.Context(), shelf, event, changes, "word", 10)
+		found, err := x.Search(t.Context(), shelf, event, changes, ubl.DocumentQuery{Query: "word"}, 10)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ubl"
 	"ubl/search"
 )
 
@@ -29,7 +30,7 @@ func BenchmarkSearch(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				start := time.Now()
-				if _, err := x.Search(b.Context(), shelf, h.head(), h.tell, q.query, 20); err != nil {
+				if _, err := x.Search(b.Context(), shelf, h.head(), h.tell, ubl.DocumentQuery{Query: q.query}, 20); err != nil {
 					b.Fatal(err)
 				}
 				took = append(took, time.Since(start))
@@ -58,7 +59,7 @@ func BenchmarkFresh(b *testing.B) {
 				most := watchMemory()
 				began, first := time.Now(), time.Duration(0)
 				for behind := true; behind; {
-					found, err := x.Search(b.Context(), shelf, h.head(), h.tell, "w1", 20)
+					found, err := x.Search(b.Context(), shelf, h.head(), h.tell, ubl.DocumentQuery{Query: "w1"}, 20)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -46,6 +46,8 @@ type book struct {
 	mu    sync.RWMutex
 	index bleve.Index // nil while it is closed
 	mark  ubl.Mark    // of the last event inside
+	// length is that of the documents which were indexed.
+	length length
 
 	// Of a book of messages: what is to be written, nil for nothing, which its writer owns;
 	// whether each room is in it, guarded by mu; and whether that is being brought about,
@@ -66,9 +68,9 @@ func folder(of ubl.Name) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// find looks terms up; used is the index that it met, for [book.discard]. Of a book that
+// find looks a question up; used is the index that it met, for [book.discard]. Of a book that
 // is behind there may be no index yet.
-func (b *book) find(ctx context.Context, behind bool, terms []term, limit int) (out ubl.DocumentsFound, used bleve.Index, err error) {
+func (b *book) find(ctx context.Context, behind bool, q *question, limit int) (out ubl.DocumentsFound, used bleve.Index, err error) {
 	tenant := b.of.Group().Tenant
 	if err := b.finds.Take(ctx, tenant); err != nil {
 		return out, nil, err
@@ -76,7 +78,7 @@ func (b *book) find(ctx context.Context, behind bool, terms []term, limit int) (
 	defer b.finds.Give(tenant)
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	out = ubl.DocumentsFound{Matches: []ubl.DocumentMatch{}, Behind: behind}
+	out = ubl.DocumentsFound{Matches: []ubl.DocumentMatch{}, Behind: behind, Excerpt: q.excerpts()}
 	if used = b.index; used == nil {
 		if !behind {
 			err = errors.New("the index was closed")
@@ -85,7 +87,7 @@ func (b *book) find(ctx context.Context, behind bool, terms []term, limit int) (
 	}
 	out.Reached = b.mark
 	err = guarded(func() (err error) {
-		out.Matches, err = find(ctx, used, terms, limit)
+		out.Matches, err = find(ctx, used, q, b.length.average(), limit)
 		return err
 	})
 	return out, used, err
@@ -151,9 +153,9 @@ func (b *book) open() error {
 	}
 	index, err := bleve.OpenUsing(b.path, settings())
 	if err == nil {
-		mark, bad := readMark(index)
+		mark, length, bad := readMark(index, b.form())
 		if bad == nil {
-			b.put(index, mark)
+			b.put(index, mark, length)
 			return nil
 		}
 		err = errors.Join(bad, index.Close())
@@ -189,16 +191,16 @@ func (b *book) create() error {
 	// caught up again: bleve 2.5.7 races with itself where an index is closed before.
 	index, err := bleve.NewUsing(b.path, m, scorch.Name, scorch.Name, settings())
 	if err == nil {
-		b.put(index, ubl.Mark{})
+		b.put(index, ubl.Mark{}, length{})
 	}
 	return err
 }
 
-// put has an index with its mark in place of what was there.
-func (b *book) put(index bleve.Index, mark ubl.Mark) {
+// put has an index with its mark and the length of its documents in place of what was there.
+func (b *book) put(index bleve.Index, mark ubl.Mark, l length) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.index, b.mark = index, mark
+	b.index, b.mark, b.length = index, mark, l
 }
 
 // discard deletes an index that someone met damaged, unless another is in its
@@ -228,6 +230,6 @@ func (b *book) close() {
 // shut reports whether there was an index, and it closed well.
 func (b *book) shut() bool {
 	index := b.index
-	b.put(nil, ubl.Mark{})
+	b.put(nil, ubl.Mark{}, length{})
 	return index != nil && index.Close() == nil
 }

@@ -36,7 +36,7 @@ func (x *Index) Cursor(_ context.Context, g ubl.Group) (int64, error) {
 		return 0, err
 	}
 	var c storedCursor
-	if json.Unmarshal(data, &c) != nil || c.Form != formVersion {
+	if json.Unmarshal(data, &c) != nil || c.Form != formOfDocuments {
 		return 0, nil
 	}
 	return c.Seq, nil
@@ -44,7 +44,7 @@ func (x *Index) Cursor(_ context.Context, g ubl.Group) (int64, error) {
 
 // Keep implements [ubl.Searcher]. One caller at a time keeps the cursor of a group.
 func (x *Index) Keep(_ context.Context, g ubl.Group, seq int64) error {
-	data, err := json.Marshal(storedCursor{Form: formVersion, Seq: seq})
+	data, err := json.Marshal(storedCursor{Form: formOfDocuments, Seq: seq})
 	if err != nil {
 		return err
 	}

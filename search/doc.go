@@ -16,7 +16,8 @@
 // A container's index is written by one errand at a time and read by several searches.
 // On the whole node four searches look things up at once, two of one tenant, and one batch
 // is written: what that takes of memory goes by the size of documents. The others wait,
-// until their context ends, and tenants wait in turn. Of a text an index keeps the beginning, for snippets.
+// until their context ends, and tenants wait in turn. An index keeps no texts: excerpts are cut from the
+// documents as they are stored. Of each document it keeps a digest, the stems that it has most often.
 //
 // The messages of a tenant have one index, whatever their rooms, since a person searches in
 // all of theirs at once. What follows the tenant's ledger has each room that an act names
@@ -32,8 +33,9 @@
 //	wait      for the errand, five seconds at most; a search that is left behind
 //	          answers with what the index has, and says up to where that is complete
 //	find      the words are looked up and ranked by BM25, a match in the title
-//	          counting three times
-//	snippet   the text around the first match
+//	          counting three times; of a question as below
+//	excerpt   the part of the text that shows most of what was asked for, with the heading
+//	          that it stands under
 //
 // What follows the ledger has the index caught up before anybody searches
 // ([Index.CatchUp]). An errand that no search waits for rests for nine times as long as a
@@ -48,12 +50,23 @@
 //
 // # The query
 //
-// Words must all occur, in the title or the content. "Words in quotes" must follow
+// Words must all occur, in the title, the content or the names of the document, which are those of
+// its file and its aliases. "Words in quotes" must follow
 // each other. A word* with an asterisk is the beginning of a word, of two letters
-// or more. All beginnings in a query stand for 10,000 words of titles and contents at
+// or more. All beginnings in a query stand for 10,000 words of titles, names and contents at
 // most, or the query is refused. Nothing else means anything: punctuation separates words. Case, accents and the width of
-// letters make no difference; words are not reduced to stems, since documents are
-// in any language.
+// letters make no difference; words are not reduced to stems: who asks for all words means these.
+//
+// # The question
+//
+// Of a question any word may occur, and in any of its forms. A document's words are indexed by their
+// stems in its language, which the words tell that stand in every text of one; where they don't, in all that
+// there are (English, German and Spanish; Arabic by its letters). A question's words are looked up by their stems in all languages.
+// Common words are passed over, and so are those that more than half of the documents have. Documents are
+// ranked by BM25, the best 200 once more with the words that the best five have in common (see ranked.go).
+// Neither quotes nor asterisks mean anything.
+//
+// Conditions hold for both: what a document's metadata says, as a name with a value, and its date. They are part of the lookup.
 //
 // # What fails, and then what
 //

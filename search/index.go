@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"os"
 	"slices"
 	"sync"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/search"
 	zapx "github.com/blevesearch/zapx/v16"
 
 	"ubl"
@@ -87,20 +85,20 @@ func Open(dir string, o *Options) (*Index, error) {
 var smallBuffers = sync.OnceFunc(func() { zapx.NewSegmentBufferNumResultsBump = 1 })
 
 // Search implements [ubl.Searcher].
-func (x *Index) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes ubl.DocumentChanges, q string, limit int) (ubl.DocumentsFound, error) {
-	terms := parse(q)
+func (x *Index) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes ubl.DocumentChanges, q ubl.DocumentQuery, limit int) (ubl.DocumentsFound, error) {
+	asked := questionOf(q)
 	b, err := x.take(of)
 	if err != nil {
 		return ubl.DocumentsFound{}, err
 	}
 	defer x.give(b)
-	found, met, err := x.look(ctx, b, upTo, changes, terms, limit)
+	found, met, err := x.look(ctx, b, upTo, changes, &asked, limit)
 	if err = final(ctx, err); err == nil || isFinal(err) {
 		return found, err
 	}
 	x.log.Warn("a search index is made anew", "actor", of, "error", err)
 	if err = b.discard(ctx, met); err == nil {
-		found, _, err = x.look(ctx, b, upTo, changes, terms, limit)
+		found, _, err = x.look(ctx, b, upTo, changes, &asked, limit)
 	}
 	if err = final(ctx, err); err != nil && !isFinal(err) {
 		err = ubl.Errorf(ubl.CodeUnavailable, "the documents can't be searched now").Because(err)
@@ -108,14 +106,14 @@ func (x *Index) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes 
 	return found, err
 }
 
-// look brings a book up to date, as far as a search waits for that, and looks terms up.
+// look brings a book up to date, as far as a search waits for that, and looks a question up.
 // met is the index that it met.
-func (x *Index) look(ctx context.Context, b *book, upTo ubl.Mark, changes ubl.DocumentChanges, terms []term, limit int) (ubl.DocumentsFound, bleve.Index, error) {
+func (x *Index) look(ctx context.Context, b *book, upTo ubl.Mark, changes ubl.DocumentChanges, q *question, limit int) (ubl.DocumentsFound, bleve.Index, error) {
 	behind, met, err := x.bring(ctx, b, upTo, changes)
 	if err != nil {
 		return ubl.DocumentsFound{}, met, err
 	}
-	return b.find(ctx, behind, terms, limit)
+	return b.find(ctx, behind, q, limit)
 }
 
 // final turns an error that no new index would mend into one for the caller.
@@ -227,37 +225,15 @@ func (x *Index) abandon(b *book) {
 	}
 }
 
-// find looks terms up in an index.
-func find(ctx context.Context, index bleve.Index, terms []term, limit int) ([]ubl.DocumentMatch, error) {
-	if len(terms) == 0 || limit < 1 {
-		return []ubl.DocumentMatch{}, nil
-	}
-	if err := bounded(ctx, index, terms); err != nil {
-		return nil, err
-	}
-	req := bleve.NewSearchRequestOptions(build(terms), limit, 0, false)
-	req.Fields = []string{fieldText}
-	req.SortBy([]string{"-_score", "_id"}) // one order, however many are asked for: of equal ones, too
-	res, err := index.SearchInContext(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]ubl.DocumentMatch, len(res.Hits))
-	for i, hit := range res.Hits {
-		out[i] = match(hit, terms)
-	}
-	return out, nil
-}
-
 // maxBeginnings is how many words the beginnings of a query may stand for together, in
-// titles and contents: each takes memory while it is looked up.
+// titles, names and contents: each takes memory while it is looked up.
 const maxBeginnings = 10_000
 
 // bounded refuses beginnings that stand for too many words to look them all up.
 func bounded(ctx context.Context, index bleve.Index, terms []term) error {
 	left := maxBeginnings
 	for _, t := range terms {
-		for _, field := range []string{fieldTitle, fieldContent} {
+		for _, field := range []string{fieldTitle, fieldContent, fieldNames} {
 			if err := t.expand(ctx, index, field, &left); err != nil {
 				return err
 			}
@@ -285,11 +261,4 @@ func (t term) expand(ctx context.Context, index bleve.Index, field string, left 
 		}
 	}
 	return ubl.Errorf(ubl.CodeValidation, "the beginnings of words stand for more than %d words together: give more of each", maxBeginnings)
-}
-
-func match(hit *search.DocumentMatch, terms []term) ubl.DocumentMatch {
-	text, _ := hit.Fields[fieldText].(string)
-	return ubl.DocumentMatch{
-		DocumentID: ubl.DocumentID(hit.ID), Score: int64(math.Round(1000 * hit.Score)), Snippet: snippet(text, terms),
-	}
 }

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"strings"
+
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
 	"github.com/blevesearch/bleve/v2/analysis/token/shingle"
@@ -8,18 +10,29 @@ import (
 	"github.com/blevesearch/bleve/v2/mapping"
 )
 
-// formVersion is that of the mapping and of what is indexed; an index of another
-// version is made anew.
-const formVersion = "3"
+// Versions of the mapping and of what is indexed; an index of another version is made again.
+// What is indexed of messages has a version of its own besides, [messageForm].
+const (
+	formOfDocuments = "4"
+	formOfMessages  = "3"
+)
 
-// Fields of an indexed document. title and content are folded; pairs has every two
-// words of the content that follow each other, as one term; text is the beginning of
-// the content, which snippets are cut from.
+// form is the version that a book is of.
+func (b *book) form() string {
+	if strings.Contains(string(b.of), inMessages) {
+		return formOfMessages
+	}
+	return formOfDocuments
+}
+
+// Fields of an indexed document. title, content and names are folded; pairs has every two
+// words of the content that follow each other, as one term; names are those of its file, and others
+// that it has. There are more, see [documentOf].
 const (
 	fieldTitle   = "title"
 	fieldContent = "content"
 	fieldPairs   = "pairs"
-	fieldText    = "text"
+	fieldNames   = "names"
 )
 
 // Analyzers of the searched fields, whose text is folded already.
@@ -42,9 +55,7 @@ func newMapping() (mapping.IndexMapping, error) {
 	doc := bleve.NewDocumentStaticMapping()
 	doc.AddFieldMappingsAt(fieldTitle, searched())
 	doc.AddFieldMappingsAt(fieldContent, searched(), paired())
-	text := bleve.NewTextFieldMapping()
-	text.Index, text.IncludeInAll, text.DocValues = false, false, false
-	doc.AddFieldMappingsAt(fieldText, text)
+	doc.AddFieldMappingsAt(fieldNames, searched())
 	m.DefaultMapping = doc
 	return m, nil
 }

@@ -50,8 +50,11 @@ func (p *batched) full() bool { return len(p.docs) >= batchDocuments || p.bytes 
 
 // messagesName is the name of a group's messages among the books.
 func messagesName(g ubl.Group) ubl.Name {
-	return ubl.Name(string(g.Tenant) + "|search|" + g.Shard)
+	return ubl.Name(string(g.Tenant) + inMessages + g.Shard)
 }
+
+// inMessages is in the name of each book of messages, and of no container.
+const inMessages = "|search|"
 
 // writing has the book of a group's messages to itself. An index that turns out to be
 // damaged is thrown away.
@@ -243,7 +246,7 @@ func (x *Index) flush(b *book, seq int64) error {
 			}
 		}
 	}
-	value, err := json.Marshal(storedMark{Form: formVersion, N: mark.N, CID: mark.CID})
+	value, err := json.Marshal(storedMark{Form: b.form(), N: mark.N, CID: mark.CID})
 	if err != nil {
 		return err
 	}
@@ -251,7 +254,7 @@ func (x *Index) flush(b *book, seq int64) error {
 	if err := b.index.Batch(batch); err != nil {
 		return fmt.Errorf("couldn't write to the index: %w", err)
 	}
-	b.put(b.index, mark)
+	b.put(b.index, mark, length{})
 	x.drop(b)
 	return nil
 }

@@ -92,10 +92,10 @@ func FuzzSearch(f *testing.F) {
 		h.put("d:a", text, text)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := x.Search(ctx, shelf, h.head(), h.tell, query, 10); err != nil {
+		if _, err := x.Search(ctx, shelf, h.head(), h.tell, ubl.DocumentQuery{Query: query}, 10); err != nil {
 			t.Fatalf("%v", err)
 		}
-		if _, err := x.Search(ctx, shelf, ubl.Mark{}, h.tell, query, 10); err != nil {
+		if _, err := x.Search(ctx, shelf, ubl.Mark{}, h.tell, ubl.DocumentQuery{Query: query, Any: true}, 10); err != nil {
 			t.Fatalf("%v", err)
 		}
 	})

@@ -50,17 +50,22 @@ func (p *page) write(ctx context.Context) error {
 		return err
 	}
 	defer p.book.batches.give()
-	batch := p.book.index.NewBatch()
+	batch, l := p.book.index.NewBatch(), p.book.length
 	for id, c := range p.newer {
 		if c.Deleted {
 			batch.Delete(string(id))
-		} else if err := batch.Index(string(id), map[string]any{
-			fieldTitle: fold(c.Title), fieldContent: fold(c.Content), fieldText: beginning(c.Content),
-		}); err != nil {
+			continue
+		}
+		doc, stems, err := documentOf(p.book.index.Mapping(), c)
+		if err == nil {
+			err = batch.IndexAdvanced(doc)
+		}
+		if err != nil {
 			return fmt.Errorf("couldn't index a document: %w", err)
 		}
+		l.Documents, l.Stems = l.Documents+1, l.Stems+int64(stems)
 	}
-	value, err := json.Marshal(storedMark{Form: formVersion, N: p.mark.N, CID: p.mark.CID})
+	value, err := json.Marshal(storedMark{Form: p.book.form(), N: p.mark.N, CID: p.mark.CID, length: l})
 	if err != nil {
 		return err
 	}
@@ -68,7 +73,7 @@ func (p *page) write(ctx context.Context) error {
 	if err := p.book.index.Batch(batch); err != nil {
 		return fmt.Errorf("couldn't write to the index: %w", err)
 	}
-	p.book.put(p.book.index, p.mark)
+	p.book.put(p.book.index, p.mark, l)
 	clear(p.newer)
 	p.bytes = 0
 	return nil
@@ -82,21 +87,32 @@ type storedMark struct {
 	Form string `json:"form"`
 	N    int64  `json:"n"`
 	CID  string `json:"cid"`
+	length
 }
 
-func readMark(index bleve.Index) (ubl.Mark, error) {
+// length is how many versions of documents were indexed, and how many stems they had: those that have gone are
+// counted, too, since ranking needs no more than about how long documents are.
+type length struct {
+	Documents int64 `json:"documents,omitempty"`
+	Stems     int64 `json:"stems,omitempty"`
+}
+
+func (l length) average() float64 { return float64(l.Stems) / float64(max(l.Documents, 1)) }
+
+// readMark is the mark of an index, which must be of a form.
+func readMark(index bleve.Index, form string) (ubl.Mark, length, error) {
 	data, err := index.GetInternal(markKey)
 	if err != nil || data == nil {
-		return ubl.Mark{}, errors.Join(err, errNoMark)
+		return ubl.Mark{}, length{}, errors.Join(err, errNoMark)
 	}
 	var m storedMark
 	if err := json.Unmarshal(data, &m); err != nil {
-		return ubl.Mark{}, fmt.Errorf("couldn't read the mark: %w", err)
+		return ubl.Mark{}, length{}, fmt.Errorf("couldn't read the mark: %w", err)
 	}
-	if m.Form != formVersion {
-		return ubl.Mark{}, errors.New("the index has another form")
+	if m.Form != form {
+		return ubl.Mark{}, length{}, errors.New("the index has another form")
 	}
-	return ubl.Mark{N: m.N, CID: m.CID}, nil
+	return ubl.Mark{N: m.N, CID: m.CID}, m.length, nil
 }
 
 // errNoMark says that an index holds nothing yet, or was lost before anything

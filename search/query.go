@@ -65,15 +65,15 @@ func split(folded string) []string {
 	return words
 }
 
-// build is the query for the index: all terms, each in either field.
+// build is the query for the index: all terms, each in any of the fields.
 func build(terms []term) query.Query {
 	all := make([]query.Query, len(terms))
 	for i, t := range terms {
-		title, content := t.in(fieldTitle), t.in(fieldContent)
+		title, content, names := t.in(fieldTitle), t.in(fieldContent), t.in(fieldNames)
 		if b, ok := title.(query.BoostableQuery); ok {
 			b.SetBoost(titleBoost)
 		}
-		all[i] = bleve.NewDisjunctionQuery(title, content)
+		all[i] = bleve.NewDisjunctionQuery(title, content, names)
 	}
 	return bleve.NewConjunctionQuery(all...)
 }
@@ -97,7 +97,7 @@ func phrase(field string, words []string) query.Query {
 	switch {
 	case len(words) == 1:
 		return exactly(field, words[0])
-	case field == fieldTitle: // titles are short
+	case field != fieldContent: // the others are short
 		return bleve.NewPhraseQuery(words, field)
 	case len(words) == 2:
 		return exactly(fieldPairs, words[0]+" "+words[1])

@@ -66,7 +66,7 @@ func (h *history) tell(ctx context.Context, after ubl.Mark, fn func(ubl.Document
 
 func (h *history) search(t testing.TB, x *search.Index, q string) []ubl.DocumentMatch {
 	t.Helper()
-	found, err := x.Search(t.Context(), shelf, h.head(), h.tell, q, 100)
+	found, err := x.Search(t.Context(), shelf, h.head(), h.tell, ubl.DocumentQuery{Query: q}, 100)
 	if err != nil || found.Behind {
 		t.Fatalf("search %q: %+v, %v", q, found, err)
 	}
@@ -195,7 +195,7 @@ func TestAnotherHistoryThatBreaksOff(t *testing.T) {
 	_, err := x.Search(t.Context(), shelf, after.head(), func(ctx context.Context, from ubl.Mark, fn func(ubl.DocumentChange) error) (bool, error) {
 		known, err := after.tell(ctx, from, fn)
 		return known, errors.Join(err, ubl.Errorf(ubl.CodeUnavailable, "the store is down"))
-	}, "blue", 10)
+	}, ubl.DocumentQuery{Query: "blue"}, 10)
 	if ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("the search failed with %v", err)
 	}
@@ -208,29 +208,6 @@ func expect(t *testing.T, h *history, x *search.Index, query, want string) {
 	slices.Sort(got)
 	if strings.Join(got, " ") != want {
 		t.Errorf("%q finds %q, want %q", query, got, want)
-	}
-}
-
-// TestSnippets: plain text around the match, cut between words.
-func TestSnippets(t *testing.T) {
-	h := &history{}
-	long := strings.Repeat("lorem ipsum dolor ", 100)
-	h.put("d:middle", "Long", long+"the needle is here "+long)
-	h.put("d:start", "Short", "needle\n\n at once")
-	h.put("d:title", "Needle", "only in the title")
-	h.put("d:wide", "Wide", strings.Repeat("日本語", 200)+" needle "+strings.Repeat("é", 400))
-	h.put("d:edge", "Edge", strings.Repeat("é ", 21_843)+"needle "+strings.Repeat("日本語 ", 20_000)) // nearly 64 KiB before it
-	x := open(t, t.TempDir())
-	for _, m := range h.search(t, x, "needle") {
-		if len(m.Snippet) > 210 || !strings.Contains(strings.ToValidUTF8(m.Snippet, "!"), m.Snippet) {
-			t.Errorf("%s: a snippet of %d bytes: %q", m.DocumentID, len(m.Snippet), m.Snippet)
-		}
-		if m.DocumentID != "d:title" && !strings.Contains(m.Snippet, "needle") {
-			t.Errorf("%s: the snippet doesn't show the match: %q", m.DocumentID, m.Snippet)
-		}
-		if m.DocumentID == "d:start" && m.Snippet != "needle at once" {
-			t.Errorf("the snippet is %q", m.Snippet)
-		}
 	}
 }
 
@@ -247,7 +224,7 @@ func TestSearchesAtOnce(t *testing.T) {
 		for range 2 {
 			all.Go(func() {
 				for range 2 {
-					found, err := x.Search(t.Context(), name, h.head(), h.tell, fmt.Sprintf("word%d", n), 10)
+					found, err := x.Search(t.Context(), name, h.head(), h.tell, ubl.DocumentQuery{Query: fmt.Sprintf("word%d", n)}, 10)
 					if err != nil || len(found.Matches) != 1 {
 						t.Errorf("%s: %v, %v", name, found, err)
 					}
@@ -268,7 +245,7 @@ func TestAContainerThatCantTell(t *testing.T) {
 	down := ubl.Errorf(ubl.CodeUnavailable, "the store is down")
 	_, err := x.Search(t.Context(), shelf, h.head(), func(context.Context, ubl.Mark, func(ubl.DocumentChange) error) (bool, error) {
 		return true, down
-	}, "red", 10)
+	}, ubl.DocumentQuery{Query: "red"}, 10)
 	if ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("the search failed with %v", err)
 	}

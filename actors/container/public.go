@@ -2,7 +2,6 @@ package container
 
 import (
 	"context"
-	"strings"
 
 	"ubl"
 	"ubl/actors"
@@ -130,19 +129,19 @@ func shownFile(f *ubl.File) ubl.PublicFile {
 }
 
 func (c *Container) searchPublic(t *actors.Turn, cmd ubl.SearchPublic) {
-	query, events := strings.TrimSpace(cmd.Query), c.State.Events
+	events := c.State.Events
 	upTo, hidden := c.State.Changed, c.State.Hidden
 	c.showing(t, ubl.DidDocumentSearch, func(ctx context.Context) (any, error) {
-		if err := c.canFind(query); err != nil {
+		if err := c.canFind(&cmd.DocumentQuery); err != nil {
 			return nil, err
 		}
-		hits, err := c.find(ctx, upTo, hidden, query, 0, ubl.PublicHitsPage)
+		hits, err := c.find(ctx, upTo, hidden, cmd.DocumentQuery, 0, ubl.PublicHitsPage)
 		if err != nil {
 			return nil, err
 		}
 		out := &ubl.PublicHits{Documents: make([]ubl.PublicHit, 0, len(hits.Documents)), Indexing: hits.Indexing, Events: events}
 		for _, hit := range hits.Documents {
-			out.Documents = append(out.Documents, ubl.PublicHit{PublicDocument: shown(&hit.Document), Score: hit.Score, Snippet: hit.Snippet})
+			out.Documents = append(out.Documents, ubl.PublicHit{PublicDocument: shown(&hit.Document), Score: hit.Score, Excerpt: hit.Excerpt})
 		}
 		return out, nil
 	})

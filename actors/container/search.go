@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"ubl"
 	"ubl/actors"
@@ -15,10 +13,9 @@ import (
 // searchDocuments finds documents. The Searcher is brought up to the newest change
 // that the turn could see.
 func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
-	cmd.Query = strings.TrimSpace(cmd.Query)
 	err := c.State.reads(cmd.Who, ubl.DidDocumentSearch)
 	if err == nil {
-		err = c.canFind(cmd.Query)
+		err = c.canFind(&cmd.DocumentQuery)
 	}
 	if err != nil {
 		t.Fail(err)
@@ -34,7 +31,7 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 	this := ubl.Fields{ubl.Str("query_hash", salt.CommitText("query", cmd.Query))}
 	c.reading(t, cmd.Request, ubl.DidDocumentSearch, "document.read", this, func(ctx context.Context, act *actors.Act) (any, error) {
 		after := min(max(cmd.After, 0), ubl.MaxHits)
-		hits, err := c.find(ctx, upTo, hidden, cmd.Query, after, min(limit, ubl.MaxHits-after))
+		hits, err := c.find(ctx, upTo, hidden, cmd.DocumentQuery, after, min(limit, ubl.MaxHits-after))
 		if err == nil {
 			hits.Receipt, hits.Salt = act.Receipt, salt
 		}
@@ -43,18 +40,11 @@ func (c *Container) searchDocuments(t *actors.Turn, cmd ubl.SearchDocuments) {
 }
 
 // canFind refuses what can't be searched for.
-func (c *Container) canFind(query string) error {
-	switch {
-	case c.search == nil:
+func (c *Container) canFind(q *ubl.DocumentQuery) error {
+	if c.search == nil {
 		return ubl.Errorf(ubl.CodeUnavailable, "this server has no search")
-	case !utf8.ValidString(query):
-		return ubl.Errorf(ubl.CodeValidation, "the query is not valid UTF-8")
-	case query == "":
-		return ubl.Errorf(ubl.CodeValidation, "the query is empty")
-	case utf8.RuneCountInString(query) > ubl.MaxQueryChars:
-		return ubl.Errorf(ubl.CodeTooLarge, "the query is longer than %d characters", ubl.MaxQueryChars)
 	}
-	return nil
+	return q.Check()
 }
 
 // findTimeout bounds a search, well within the minute in which an answer has to be
@@ -63,14 +53,14 @@ const findTimeout = 30 * time.Second
 
 // find asks the Searcher, and reads what it found of the best behind the first few. It looks for one
 // more, to see whether there is another page.
-func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query string, after, limit int) (*ubl.DocumentHits, error) {
+func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, q ubl.DocumentQuery, after, limit int) (*ubl.DocumentHits, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	mark, err := c.mark(ctx, upTo)
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.search.Search(ctx, c.Name, mark, c.changesUpTo(upTo), query, after+limit+1)
+	found, err := c.search.Search(ctx, c.Name, mark, c.changesUpTo(upTo), q, after+limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -87,26 +77,38 @@ func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, query
 			return nil, err
 		}
 	}
-	err = c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
-		for _, m := range found.Matches {
-			deleted, err := c.isDeleted(snap, m.DocumentID)
-			if err != nil {
-				return err
-			}
-			if deleted { // which the index may be yet to learn
-				continue
-			}
-			doc, err := c.newest(snap, m.DocumentID)
-			if err != nil {
-				return err
-			}
-			if doc != nil && doc.UpdatedAt > hidden {
-				hits.Documents = append(hits.Documents, &ubl.DocumentHit{Document: *doc, Score: m.Score, Snippet: m.Snippet})
-			}
+	for _, m := range found.Matches {
+		doc, content, err := c.matched(ctx, m.DocumentID)
+		if err != nil {
+			return nil, err
 		}
-		return nil
+		if doc != nil && doc.UpdatedAt > hidden {
+			hits.Documents = append(hits.Documents, &ubl.DocumentHit{Document: *doc, Score: m.Score, Excerpt: found.Excerpt(content)})
+		}
+	}
+	return hits, nil
+}
+
+// matched is a document that the index has, with its content beside it; nil for one that is gone, which the index may
+// be yet to learn. Each is read in a view of its own, which is short.
+func (c *Container) matched(ctx context.Context, id ubl.DocumentID) (doc *ubl.Document, content string, err error) {
+	var stored []byte
+	err = c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
+		deleted, err := c.isDeleted(snap, id)
+		if err != nil || deleted {
+			return err
+		}
+		var text int64
+		if doc, text, err = c.newest(snap, id); err == nil && doc != nil {
+			stored, err = c.readText(snap, string(id), text)
+		}
+		return err
 	})
-	return hits, err
+	if err != nil || doc == nil {
+		return nil, "", err
+	}
+	text, err := decodeText(stored)
+	return doc, text.Content, err
 }
 
 // indexed says how far an index is that has reached a mark. An index of another history
@@ -122,14 +124,14 @@ func (c *Container) indexed(ctx context.Context, reached ubl.Mark) (*ubl.Indexin
 	return &ubl.Indexing{CompleteUpTo: &page[0].At}, nil
 }
 
-// newest is the newest version that is stored, nil for none.
-func (c *Container) newest(snap ubl.Snapshot, id ubl.DocumentID) (doc *ubl.Document, err error) {
+// newest is the newest version that is stored, nil for none, and the version of its text.
+func (c *Container) newest(snap ubl.Snapshot, id ubl.DocumentID) (doc *ubl.Document, text int64, err error) {
 	var bad error
 	err = snap.Descend(versionKey(c.id, id, 0), versionKey(c.id, id, -1), func(_, v []byte) bool {
-		doc, _, bad = c.decodeVersion(v)
+		doc, text, bad = c.decodeVersion(v)
 		return false
 	})
-	return doc, errors.Join(err, bad)
+	return doc, text, errors.Join(err, bad)
 }
 
 // mark is a point in the history as it is stored; its CID is "" where there is no
@@ -229,6 +231,7 @@ func (c *Container) tellBatch(ctx context.Context, batch []told, fn func(ubl.Doc
 				return err
 			}
 			change.Title, change.Content = d.Title, stored.Content
+			change.UpdatedAt, change.Published = d.UpdatedAt, d.Published
 		}
 		err = fn(change)
 	}

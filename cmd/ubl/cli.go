@@ -214,7 +214,7 @@ var examples = map[string][]string{
 	"knowledge check":    {`ubl knowledge check ./handbook`, `ubl knowledge check ./handbook --strict --json`},
 	"knowledge import":   {`ubl knowledge import ./handbook --workspace handbook`, `ubl knowledge import . --workspace handbook --commit $(git rev-parse HEAD) --yes`},
 	"search":             {`ubl search "launch mond*"`, `ubl search '"launch plan" -draft' --in general --from ana@example.com --after 2026-01-31`},
-	"doc search":         {`ubl doc search "launch mond*"`},
+	"doc search":         {`ubl doc search "launch mond*"`, `ubl doc search "how do we renew certificates?" --any --workspace handbook`, `ubl doc search budget --where tags=finance --from 2026-01-01 --to 2026-12-31`},
 	"tool list":          {`ubl tool list`, `ubl tool list --server weather --json`},
 	"tool allow":         {`ubl tool allow weather.forecast`, `ubl tool allow messenger.send --member eve@example.com --per-minute 60`},
 	"tool deny":          {`ubl tool deny office.document.delete`},

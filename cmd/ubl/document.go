@@ -10,9 +10,12 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	pathpkg "path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ubl"
@@ -57,8 +60,36 @@ type docSearchCmd struct {
 	remote
 	format
 	inWorkspace
-	Query string `arg:"" help:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
-	Limit int    `default:"20" help:"How many at most, 1 to 400." config:"-"`
+	Query string   `arg:"" help:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word."`
+	Any   bool     `help:"A question: any of its words may match, in any form." config:"-"`
+	Where []string `sep:"none" help:"Only documents that say so of themselves, such as tags=finance; repeat it for more, all must hold." placeholder:"NAME=VALUE" config:"-"`
+	From  string   `help:"Only documents of this day or later." placeholder:"DAY" config:"-"`
+	To    string   `help:"Only documents of this day or before." placeholder:"DAY" config:"-"`
+	Limit int      `default:"20" help:"How many at most, 1 to 400." config:"-"`
+}
+
+// parameters are what the flags ask of the server.
+func (c *docSearchCmd) parameters() (url.Values, error) {
+	q := url.Values{"query": {c.Query}, "limit": {strconv.Itoa(min(c.Limit, hitsPage))}}
+	if c.Any {
+		q.Set("match", "any")
+	}
+	for _, given := range c.Where {
+		name, value, ok := strings.Cut(given, "=")
+		if !ok {
+			return nil, usagef("--where is NAME=VALUE")
+		}
+		q.Add("where", name+":"+value)
+	}
+	for name, day := range map[string]string{"from": c.From, "to": c.To} {
+		if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
+			return nil, usagef("--%s is a day, such as 2026-01-31", name)
+		}
+		if day != "" {
+			q.Set(name, day)
+		}
+	}
+	return q, nil
 }
 
 // hitsPage is how many hits a page has at most.
@@ -73,12 +104,15 @@ func (c *docSearchCmd) Run(ctx context.Context, p *program) error {
 	if c.Limit < 1 || c.Limit > ubl.MaxHits {
 		return usagef("--limit is 1 to %d", ubl.MaxHits)
 	}
+	query, err := c.parameters()
+	if err != nil {
+		return err
+	}
 	server, err := c.client(p)
 	if err != nil {
 		return err
 	}
-	path += "/search?limit=" + strconv.Itoa(min(c.Limit, hitsPage)) + "&query=" + url.QueryEscape(c.Query)
-	hits, err := server.listFirst(ctx, path, "documents", c.Limit)
+	hits, err := server.listFirst(ctx, path+"/search?"+query.Encode(), "documents", c.Limit)
 	if err != nil {
 		return err
 	}
@@ -91,7 +125,7 @@ type docGetCmd struct {
 	remote
 	format
 	inWorkspace
-	Document string `arg:"" complete:"documents" help:"The document's id, as the list has it, or its whole title."`
+	Document string `arg:"" complete:"documents" help:"The document's id, as the list has it, or its whole title; of a published one its path, key, ID or an alias, too."`
 	Version  int64  `name:"at-version" help:"Another version than the newest." placeholder:"N" config:"-"`
 }
 
@@ -133,7 +167,21 @@ func (c *docGetCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// documentID is the id of a document that is named by it or by its title.
+// goesBy reports whether a document has a name: its title, or what it was published as: key, id, path or
+// alias.
+func goesBy(d *ubl.Document, name string) bool {
+	if d.Title == name || d.Published == nil {
+		return d.Title == name
+	}
+	var said struct {
+		Aliases []string `json:"aliases"`
+	}
+	_ = json.Unmarshal(d.Published.Metadata, &said) // other forms of aliases are none
+	as := d.Published
+	return slices.Contains(append(said.Aliases, as.DocumentKey.String(), as.ID, as.Path, pathpkg.Base(as.Path)), name)
+}
+
+// documentID is the id of a document that is named by it or by another name that it goes by.
 func (c *client) documentID(ctx context.Context, path, named string) (ubl.DocumentID, error) {
 	if id := ubl.DocumentID(named); id.Valid() {
 		return id, nil
@@ -150,7 +198,7 @@ func (c *client) documentID(ctx context.Context, path, named string) (ubl.Docume
 			return "", err
 		}
 		titles = append(titles, d.Title)
-		if d.Title == named {
+		if goesBy(&d, named) {
 			found = append(found, d.DocumentID)
 		}
 	}
@@ -158,9 +206,9 @@ func (c *client) documentID(ctx context.Context, path, named string) (ubl.Docume
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", thenDo(errors.New("no document has this title"), "%s", clean(cmp.Or(meant(named, titles), `"ubl doc list" lists them`)))
+		return "", thenDo(errors.New("no document has this title or name"), "%s", clean(cmp.Or(meant(named, titles), `"ubl doc list" lists them`)))
 	}
-	return "", thenDo(fmt.Errorf("%d documents have this title", len(found)), `give the id; "ubl doc list" lists them`)
+	return "", thenDo(fmt.Errorf("%d documents have this title or name", len(found)), `give the id; "ubl doc list" lists them`)
 }
 
 type docPutCmd struct {

@@ -54,7 +54,7 @@ func TestDocumentsAreIndexedAheadOfASearch(t *testing.T) {
 	}
 	y.write(other, "Title", strings.Repeat("long ", 100_000))
 	poll.Until(t, "all are indexed", func() bool { return w.told() == many+1 })
-	hits := harness.Must[*ubl.DocumentHits](h, shelf, ubl.SearchDocuments{Request: h.Request(y.ana), Query: "word99"})
+	hits := harness.Must[*ubl.DocumentHits](h, shelf, ubl.SearchDocuments{Request: h.Request(y.ana), DocumentQuery: ubl.DocumentQuery{Query: "word99"}})
 	if len(hits.Documents) != 1 {
 		t.Errorf("the newest document isn't found: %v", hits.Documents)
 	}
@@ -65,14 +65,14 @@ func TestDocumentsAreIndexedAheadOfASearch(t *testing.T) {
 // behind is a Searcher that has seen changes up to the first one only.
 type behind struct{ ubl.Searcher }
 
-func (b behind) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes ubl.DocumentChanges, query string, limit int) (ubl.DocumentsFound, error) {
-	found, err := b.Searcher.Search(ctx, of, upTo, changes, query, limit)
+func (b behind) Search(ctx context.Context, of ubl.Name, upTo ubl.Mark, changes ubl.DocumentChanges, q ubl.DocumentQuery, limit int) (ubl.DocumentsFound, error) {
+	found, err := b.Searcher.Search(ctx, of, upTo, changes, q, limit)
 	found.Behind, found.Reached = true, ubl.Mark{}
 	_, _ = changes(ctx, ubl.Mark{}, func(c ubl.DocumentChange) error {
 		found.Reached = c.Mark
 		return errFirst
 	})
-	if query == "another" {
+	if q.Query == "another" {
 		found.Reached.CID = "c:of-another-history"
 	}
 	return found, err
@@ -86,7 +86,7 @@ func TestASearchSaysThatItIsBehind(t *testing.T) {
 	y := openYard(t, h)
 	shelf := ubl.ContainerName(y.ana.TenantID, ubl.GeneralWorkspace)
 	look := func(query string) *ubl.DocumentHits {
-		return harness.Must[*ubl.DocumentHits](h, shelf, ubl.SearchDocuments{Request: h.Request(y.ana), Query: query})
+		return harness.Must[*ubl.DocumentHits](h, shelf, ubl.SearchDocuments{Request: h.Request(y.ana), DocumentQuery: ubl.DocumentQuery{Query: query}})
 	}
 	if hits := look("word"); hits.Indexing == nil || hits.Indexing.CompleteUpTo != nil {
 		t.Errorf("before any document it says %+v", hits.Indexing)

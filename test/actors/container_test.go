@@ -29,7 +29,7 @@ func TestLifeOfADocument(t *testing.T) {
 			}
 			list := func() ubl.Command { return ubl.ListDocuments{Request: y.Request(y.bob)} }
 			find := func(query string) ubl.Command {
-				return ubl.SearchDocuments{Request: y.Request(y.bob), Query: query}
+				return ubl.SearchDocuments{Request: y.Request(y.bob), DocumentQuery: ubl.DocumentQuery{Query: query}}
 			}
 			versions := func() ubl.Command {
 				return ubl.ListVersions{Request: y.Request(y.bob), DocumentID: plan}
@@ -115,7 +115,7 @@ func TestDocumentLimits(t *testing.T) {
 	}
 	long := strings.Repeat("é", ubl.MaxQueryChars)
 	for query, want := range map[string]string{"": "validation_error", "  ": "validation_error", "\xff": "validation_error", long: "nothing", long + "é": "too_large"} {
-		if got := y.tell(w, ubl.SearchDocuments{Request: y.Request(y.ana), Query: query}); got != want {
+		if got := y.tell(w, ubl.SearchDocuments{Request: y.Request(y.ana), DocumentQuery: ubl.DocumentQuery{Query: query}}); got != want {
 			t.Errorf("a query of %d bytes: %s, want %s", len(query), got, want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestLongHistory(t *testing.T) {
 		y.checkVersions(w, doc, n+1)
 		newest := y.tell(w, ubl.GetDocument{Request: y.Request(y.ana), DocumentID: doc})
 		_, by, _ := strings.Cut(newest, ": ")
-		if got := y.tell(w, ubl.SearchDocuments{Request: y.Request(y.ana), Query: `"` + by + `"`}); got != fmt.Sprintf("Plan v%d", n+1) {
+		if got := y.tell(w, ubl.SearchDocuments{Request: y.Request(y.ana), DocumentQuery: ubl.DocumentQuery{Query: `"` + by + `"`}}); got != fmt.Sprintf("Plan v%d", n+1) {
 			t.Errorf("the newest is %s; found is %s", newest, got)
 		}
 		if view := harness.Must[*ubl.AgreementView](y.House, w, ubl.GetAgreement{Who: y.ana}); len(view.History) != 1 {
@@ -221,7 +221,7 @@ func TestAtomsHaveNoTexts(t *testing.T) {
 	d := y.write(w, secret, secret)
 	words := secret
 	harness.Must[*ubl.DocumentResult](y.House, w, ubl.UpdateDocument{Request: y.Request(y.ana), DocumentID: d, Title: &words, Content: &words})
-	harness.Must[*ubl.DocumentHits](y.House, w, ubl.SearchDocuments{Request: y.Request(y.ana), Query: secret})
+	harness.Must[*ubl.DocumentHits](y.House, w, ubl.SearchDocuments{Request: y.Request(y.ana), DocumentQuery: ubl.DocumentQuery{Query: secret}})
 	harness.Must[*ubl.TransferResult](y.House, w, ubl.Transfer{Request: y.Request(y.ana), To: ubl.GeneralWorkspace, DocumentID: d})
 	harness.Must[*ubl.TransferResult](y.House, pass, ubl.Transfer{Request: y.Request(y.ana), To: id(w), Title: secret, Content: secret})
 	y.eachAtom(0, func(atom json.RawMessage) {
@@ -250,7 +250,9 @@ func TestEveryAnswerHasItsReceipt(t *testing.T) {
 		{w, func(r ubl.Request) ubl.Command { return ubl.GetDocument{Request: r, DocumentID: "d:never"} }, ubl.DidDocumentGet},
 		{w, func(r ubl.Request) ubl.Command { return ubl.ListDocuments{Request: r} }, ubl.DidDocumentList},
 		{w, func(r ubl.Request) ubl.Command { return ubl.ListVersions{Request: r, DocumentID: doc} }, ubl.DidDocumentVersions},
-		{w, func(r ubl.Request) ubl.Command { return ubl.SearchDocuments{Request: r, Query: "dig"} }, ubl.DidDocumentSearch},
+		{w, func(r ubl.Request) ubl.Command {
+			return ubl.SearchDocuments{Request: r, DocumentQuery: ubl.DocumentQuery{Query: "dig"}}
+		}, ubl.DidDocumentSearch},
 		{w, func(r ubl.Request) ubl.Command {
 			return ubl.UpdateDocument{Request: r, DocumentID: doc, Title: &title}
 		}, ubl.DidDocumentUpdate},

@@ -209,7 +209,7 @@ func TestStrictThereAndBack(t *testing.T) {
 		return m.tell(m.at[name], ubl.GetDocument{Request: m.Request(m.ana), DocumentID: d}) + ", " +
 			m.tell(m.at[name], ubl.GetDocument{Request: m.Request(m.ana), DocumentID: d, Version: 1}) + "; " +
 			m.tell(m.at[name], ubl.ListVersions{Request: m.Request(m.ana), DocumentID: d}) + "; " +
-			m.tell(m.at[name], ubl.SearchDocuments{Request: m.Request(m.ana), Query: "plan"})
+			m.tell(m.at[name], ubl.SearchDocuments{Request: m.Request(m.ana), DocumentQuery: ubl.DocumentQuery{Query: "plan"}})
 	}
 	move := func(from, to string) {
 		t.Helper()

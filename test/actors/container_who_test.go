@@ -81,7 +81,7 @@ func (y *yard) does(who ubl.Identity, do string, at ubl.Name) string {
 		got := y.tell(at, ubl.GetContainer{Who: who})
 		for _, same := range []ubl.Command{
 			ubl.GetAgreement{Who: who}, ubl.ListDocuments{Request: y.Request(who)}, ubl.Authorize{Request: y.Request(who), Op: ubl.OpRead},
-			ubl.SearchDocuments{Request: y.Request(who), Query: "x"}, ubl.GetDocument{Request: y.Request(who), DocumentID: "d:x"},
+			ubl.SearchDocuments{Request: y.Request(who), DocumentQuery: ubl.DocumentQuery{Query: "x"}}, ubl.GetDocument{Request: y.Request(who), DocumentID: "d:x"},
 		} {
 			told := y.tell(at, same)
 			if refused := told == "not_found"; refused != (got == "not_found") {
@@ -218,7 +218,7 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 	for _, read := range []ubl.Command{
 		ubl.GetDocument{Request: y.Request(y.bob), DocumentID: doc}, ubl.ListDocuments{Request: y.Request(y.bob)},
-		ubl.ListVersions{Request: y.Request(y.bob), DocumentID: doc}, ubl.SearchDocuments{Request: y.Request(y.bob), Query: "dig"},
+		ubl.ListVersions{Request: y.Request(y.bob), DocumentID: doc}, ubl.SearchDocuments{Request: y.Request(y.bob), DocumentQuery: ubl.DocumentQuery{Query: "dig"}},
 	} {
 		before := y.head()
 		if got := y.tell(w, read); !strings.HasPrefix(got, "Plan v1") {

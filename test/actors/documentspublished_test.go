@@ -100,7 +100,7 @@ func TestPublishedAsTheSourceHas(t *testing.T) {
 
 	hits := func(query, want string) {
 		t.Helper()
-		if got := p.tell(p.at, ubl.SearchDocuments{Request: p.Request(p.ana), Query: query}); got != want {
+		if got := p.tell(p.at, ubl.SearchDocuments{Request: p.Request(p.ana), DocumentQuery: ubl.DocumentQuery{Query: query}}); got != want {
 			t.Errorf("a search for %s finds %s, want %s", query, got, want)
 		}
 	}

@@ -116,7 +116,7 @@ func TestSoleOwnersPlacesAreSealed(t *testing.T) {
 			y.Refused(ubl.CodeNotAMember, plans, ubl.JoinRoom{Request: y.Request(who)})
 			y.Refused(ubl.CodeNotAMember, plans, ubl.AddMember{Request: y.Request(who), Member: ubl.Member{UserID: who.UserID, Role: ubl.RoleOwner}})
 			y.Refused(ubl.CodeNotFound, shelf, ubl.GetDocument{Request: y.Request(who), DocumentID: text.DocumentID})
-			y.Refused(ubl.CodeNotFound, shelf, ubl.SearchDocuments{Request: y.Request(who), Query: "secret"})
+			y.Refused(ubl.CodeNotFound, shelf, ubl.SearchDocuments{Request: y.Request(who), DocumentQuery: ubl.DocumentQuery{Query: "secret"}})
 			y.Refused(ubl.CodeNotFound, purse, ubl.Transfer{Request: y.Request(who), To: id(pot), Amount: 7})
 		}
 		for of := range records {
@@ -151,7 +151,7 @@ func TestSoleOwnersPlacesAreSealed(t *testing.T) {
 		if n := len(harness.Must[*ubl.DocumentList](y.House, shelf, ubl.ListDocuments{Request: y.Request(y.cem)}).Documents); n != 1 {
 			t.Errorf("the heir sees %d documents", n)
 		}
-		if hits := harness.Must[*ubl.DocumentHits](y.House, shelf, ubl.SearchDocuments{Request: y.Request(y.cem), Query: "secret"}).Documents; len(hits) != 1 || hits[0].Title != "new" {
+		if hits := harness.Must[*ubl.DocumentHits](y.House, shelf, ubl.SearchDocuments{Request: y.Request(y.cem), DocumentQuery: ubl.DocumentQuery{Query: "secret"}}).Documents; len(hits) != 1 || hits[0].Title != "new" {
 			t.Errorf("the heir finds %+v", hits)
 		}
 		y.Reload()

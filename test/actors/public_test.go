@@ -208,11 +208,11 @@ func TestFilesAndSearchForAnyone(t *testing.T) {
 	put := harness.Must[*ubl.FileResult](h.House, at, ubl.PutFile{
 		Request: h.Request(h.ana), Name: "rules.pdf", Type: "application/pdf", Blob: contentID("rules"), Bytes: 5, DocumentID: doc,
 	}).File
-	found := harness.Must[*ubl.PublicHits](h.House, at, ubl.SearchPublic{Query: "kind"})
+	found := harness.Must[*ubl.PublicHits](h.House, at, ubl.SearchPublic{DocumentQuery: ubl.DocumentQuery{Query: "kind"}})
 	if len(found.Documents) != 1 || found.Documents[0].DocumentID != doc || found.Documents[0].Snippet == "" || found.Events == 0 {
 		t.Errorf("found are %+v", found)
 	}
-	h.want(ubl.CodeValidation, "no words", at, ubl.SearchPublic{Query: " "})
+	h.want(ubl.CodeValidation, "no words", at, ubl.SearchPublic{DocumentQuery: ubl.DocumentQuery{Query: " "}})
 	for _, look := range []ubl.Command{ubl.ListPublicFiles{}, ubl.ReadPublicFile{FileID: put.FileID}} {
 		h.want(ubl.CodeNotFound, "a file under the usual terms", at, look)
 	}
@@ -227,7 +227,7 @@ func TestFilesAndSearchForAnyone(t *testing.T) {
 	if err != nil || strings.Contains(string(text), `"u:`) || strings.Contains(string(text), "@") {
 		t.Errorf("anyone is told %s, %v", text, err)
 	}
-	h.want(ubl.CodeNotFound, "a search that the terms don't name", at, ubl.SearchPublic{Query: "kind"})
+	h.want(ubl.CodeNotFound, "a search that the terms don't name", at, ubl.SearchPublic{DocumentQuery: ubl.DocumentQuery{Query: "kind"}})
 	h.want(ubl.CodeNotFound, "a file that never was", at, ubl.ReadPublicFile{FileID: "f:none"})
 	if after := harness.Must[ubl.LedgerHead](h.House, ubl.LedgerName(h.ana.TenantID), ubl.GetLedgerHead{}); after != before {
 		t.Errorf("the ledger went from %+v to %+v", before, after)

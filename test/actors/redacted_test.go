@@ -121,7 +121,7 @@ func TestDeletedIsGone(t *testing.T) {
 		}
 		b.Refused(ubl.CodeNotFound, b.work, ubl.ListVersions{Request: b.Request(b.ana), DocumentID: b.doc})
 		b.Refused(ubl.CodeNotFound, b.work, ubl.GetFile{Request: b.Request(b.ana), FileID: b.loose})
-		if got := b.tell(b.work, ubl.SearchDocuments{Request: b.Request(b.ana), Query: "secret"}); got != "nothing" {
+		if got := b.tell(b.work, ubl.SearchDocuments{Request: b.Request(b.ana), DocumentQuery: ubl.DocumentQuery{Query: "secret"}}); got != "nothing" {
 			t.Errorf("%s, found is %s", when, got)
 		}
 		past := harness.Must[*ubl.DocumentList](b.House, b.work, ubl.ListDocuments{Request: b.Request(b.ana), AsOf: ubl.AsOf{Seq: then}})

@@ -20,7 +20,7 @@ func TestPagesOfASearch(t *testing.T) {
 	for _, limit := range []int{1, 5, 22, 23, 24} {
 		seen := map[ubl.DocumentID]bool{}
 		for after, pages := 0, 0; ; pages++ {
-			hits := harness.Must[*ubl.DocumentHits](h, w, ubl.SearchDocuments{Request: y.Request(y.bob), Query: "dig", After: after, Limit: limit})
+			hits := harness.Must[*ubl.DocumentHits](h, w, ubl.SearchDocuments{Request: y.Request(y.bob), DocumentQuery: ubl.DocumentQuery{Query: "dig"}, After: after, Limit: limit})
 			for _, hit := range hits.Documents {
 				if seen[hit.DocumentID] {
 					t.Fatalf("with a limit of %d %s comes twice", limit, hit.Title)
@@ -40,7 +40,7 @@ func TestPagesOfASearch(t *testing.T) {
 		}
 	}
 	for _, after := range []int{23, ubl.MaxHits, ubl.MaxHits + 1} {
-		hits := harness.Must[*ubl.DocumentHits](h, w, ubl.SearchDocuments{Request: y.Request(y.bob), Query: "dig", After: after, Limit: 5})
+		hits := harness.Must[*ubl.DocumentHits](h, w, ubl.SearchDocuments{Request: y.Request(y.bob), DocumentQuery: ubl.DocumentQuery{Query: "dig"}, After: after, Limit: 5})
 		if len(hits.Documents) != 0 || hits.Next != 0 {
 			t.Errorf("after %d there are %d hits, next %d", after, len(hits.Documents), hits.Next)
 		}

@@ -122,7 +122,7 @@ func (w *world) shownFiles(at ubl.Name) {
 	if len(list.Files) != 1 || list.Files[0].FileID != f.FileID || f.NameHash != put.NameHash || f.DocumentID != put.DocumentID || f.Events != list.Events || f.Events == 0 {
 		w.t.Errorf("the files are %+v, the file is %+v", list, f)
 	}
-	found := must[*ubl.PublicHits](w.forwarder, at, ubl.SearchPublic{Query: "kind"})
+	found := must[*ubl.PublicHits](w.forwarder, at, ubl.SearchPublic{DocumentQuery: ubl.DocumentQuery{Query: "kind"}})
 	if len(found.Documents) != ubl.PublicHitsPage || found.Documents[0].Snippet == "" || found.Events != f.Events {
 		w.t.Errorf("%d are found, the first is %+v", len(found.Documents), found.Documents[0])
 	}
@@ -169,7 +169,7 @@ func (w *world) documents(shelf ubl.Name) {
 	must[*ubl.FileResult](w.forwarder, shelf, ubl.RemoveFile{Request: w.h.Request(w.ana), FileID: put.FileID})
 	must[*ubl.Collected](w.forwarder, w.tenant, ubl.CollectBlobs{Request: w.h.Request(ubl.Platform()), NodeID: "n1", Blobs: []ubl.BlobID{blob}, Bytes: []int64{7}})
 	must[*ubl.Receipt](w.forwarder, w.tenant, ubl.RefuseFile{Request: w.h.Request(ubl.Platform()), NodeID: "n1", UserID: w.ana.UserID, Bytes: 68, Found: "Eicar-Test-Signature"})
-	hits := must[*ubl.DocumentHits](w.forwarder, shelf, ubl.SearchDocuments{Request: w.h.Request(w.ana), Query: "second", Limit: 10})
+	hits := must[*ubl.DocumentHits](w.forwarder, shelf, ubl.SearchDocuments{Request: w.h.Request(w.ana), DocumentQuery: ubl.DocumentQuery{Query: "second"}, Limit: 10})
 	if len(hits.Documents) != 1 || hits.Documents[0].Snippet == "" || hits.Documents[0].Score == 0 {
 		w.t.Errorf("the search found %+v", hits)
 	}

@@ -210,7 +210,7 @@ func TestSeedsShapes(t *testing.T) {
 		"messenger.history":      `cursor? full? limit? room_id senders?`,
 		"office.document.create": `client_request_id? content title workspace_id`,
 		"office.document.get":    `document_id full? version? workspace_id`,
-		"office.document.search": `cursor? full? limit? query workspace_id`,
+		"office.document.search": `cursor? from? full? limit? match? query to? where? workspace_id`,
 		"office.llm.complete":    `cache? client_request_id? max_steps? max_tokens? model? prompt temperature? tools? workspace_id`,
 	}
 	good := map[string][]string{
@@ -218,7 +218,7 @@ func TestSeedsShapes(t *testing.T) {
 		"messenger.send":         {`{"room_id":"r:general","type":"text","body":{"text":"hi"},"reply_to":null,"client_request_id":null}`, `{"room_id":"r:general","body":{"text":"hi"}}`},
 		"messenger.history":      {`{"room_id":"r:general","cursor":null,"limit":200}`},
 		"office.document.create": {`{"workspace_id":"w:general","title":"T","content":""}`},
-		"office.document.search": {`{"workspace_id":"w:general","query":"x","limit":100}`},
+		"office.document.search": {`{"workspace_id":"w:general","query":"x","limit":100}`, `{"workspace_id":"w:general","query":"x","match":"any","where":["tags:a","type:tag"],"from":"2026-01-01","to":null}`},
 	}
 	for _, act := range newServer(t).api.Acts() {
 		if want, ok := takes[act.Name]; ok && membersOf(parse(act.Input)) != want {

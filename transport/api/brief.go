@@ -47,7 +47,7 @@ var briefs = map[string]*brief{
 	"office.workspace.list":    {Brief: envelope.Brief{Drops: []string{"physics"}}},
 	"office.document.get":      {Brief: inWorkspace()},
 	"office.document.list":     {Brief: inWorkspace("created_at", "created_by")},
-	"office.document.search":   {Brief: inWorkspace("created_at", "created_by"), salted: true},
+	"office.document.search":   {Brief: inWorkspace("created_at", "created_by", "highlights"), salted: true},
 	"office.document.versions": {Brief: inWorkspace("created_at", "created_by")},
 	"office.file.list":         {Brief: inWorkspace("sha256")},
 	"agreement.list":           {Brief: envelope.Brief{Drops: []string{"hash", "physics"}}},

@@ -175,9 +175,26 @@ func (a *API) listVersions(ctx context.Context, in *listVersionsInput) (any, err
 
 type searchInput struct {
 	WorkspacePath
-	Query  string `query:"query" required:"true" minLength:"1" maxLength:"500" doc:"Words that must all be there; a \"phrase\" in quotes, a begin* of a word." example:"budget \"next year\" plan*"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"At most so many on a page."`
-	Cursor int    `query:"cursor" minimum:"1" maximum:"400" doc:"The next_cursor before."`
+	Query  string   `query:"query" required:"true" minLength:"1" maxLength:"500" doc:"Words; with match all a \"phrase\" in quotes, a begin* of a word." example:"budget \"next year\" plan*"`
+	Match  string   `query:"match" enum:"all,any" default:"all" doc:"all: every word must be there. any: for questions; any word, in any form, best first."`
+	Where  []string `query:"where,explode" maxItems:"8" doc:"name:value of metadata, such as tags:finance; all must hold. Also type, id and path." example:"[\"tags:finance\"]"`
+	From   string   `query:"from" format:"date" doc:"The first day of the documents' dates." example:"2026-01-01"`
+	To     string   `query:"to" format:"date" doc:"The last one." example:"2026-12-31"`
+	Limit  int      `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"At most so many on a page."`
+	Cursor int      `query:"cursor" minimum:"1" maximum:"400" doc:"The next_cursor before."`
+}
+
+// asked is what the input asks for.
+func (in *searchInput) asked() (ubl.DocumentQuery, error) {
+	q := ubl.DocumentQuery{Query: in.Query, Any: in.Match == "any", From: in.From, To: in.To}
+	for _, text := range in.Where {
+		c, err := ubl.ReadCondition(text)
+		if err != nil {
+			return q, invalid("query.where", ubl.AsError(err).Message)
+		}
+		q.Where = append(q.Where, c)
+	}
+	return q, nil
 }
 
 type hitsAnswer struct {
@@ -189,8 +206,12 @@ type hitsAnswer struct {
 }
 
 func (a *API) search(ctx context.Context, in *searchInput) (any, error) {
+	q, err := in.asked()
+	if err != nil {
+		return nil, err
+	}
 	hits, err := ubl.Ask[*ubl.DocumentHits](ctx, a.Asker, container(ctx, in.WorkspaceID),
-		ubl.SearchDocuments{Request: envelope.Command(ctx, ""), Query: in.Query, After: in.Cursor, Limit: in.Limit})
+		ubl.SearchDocuments{Request: envelope.Command(ctx, ""), DocumentQuery: q, After: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func answerDocuments(cmd ubl.Command) (any, bool) {
 	case ubl.ListVersions:
 		return &ubl.DocumentList{Documents: []*ubl.Document{document(1, ""), document(2, "")}, NextVersion: 2, Receipt: receipt}, true
 	case ubl.SearchDocuments:
-		return &ubl.DocumentHits{Documents: []*ubl.DocumentHit{{Document: *document(2, ""), Score: 1420, Snippet: "All of it"}}, Next: 6, Receipt: receipt, Salt: ubl.Salt{2}}, true
+		return &ubl.DocumentHits{Documents: []*ubl.DocumentHit{{Document: *document(2, ""), Score: 1420, Excerpt: ubl.Excerpt{Snippet: "All of it", Highlights: []ubl.Highlight{{Start: 0, End: 3}}, Offset: 12, Under: "Scope"}}}, Next: 6, Receipt: receipt, Salt: ubl.Salt{2}}, true
 	}
 	return nil, false
 }

@@ -56,6 +56,14 @@ func (f *form) request(args []byte) (*http.Request, error) {
 			body = append(append(append(append(body, ",\""...), s.name...), "\":"...), value...)
 			return nil
 		}
+		if s.kind == "array" && value.Kind() == '[' {
+			list, ok := texts(value)
+			if !ok {
+				return invalid(string(name), "not a list of strings")
+			}
+			query = set(query, s.name, list...)
+			return nil
+		}
 		text, ok := s.text(value)
 		switch {
 		case !ok:
@@ -66,10 +74,8 @@ func (f *form) request(args []byte) (*http.Request, error) {
 		case value.Kind() == 'n': // as if it were absent
 		case s.in == "header":
 			r.Header[s.name] = []string{text}
-		case query == nil:
-			query = url.Values{s.name: {text}}
 		default:
-			query.Set(s.name, text)
+			query = set(query, s.name, text)
 		}
 		return nil
 	})
@@ -87,6 +93,31 @@ func (f *form) request(args []byte) (*http.Request, error) {
 		f.fill(r, body)
 	}
 	return r, nil
+}
+
+// set gives a parameter of the query its values.
+func set(query url.Values, name string, values ...string) url.Values {
+	if query == nil {
+		query = url.Values{}
+	}
+	query[name] = values
+	return query
+}
+
+// texts are those of a list that has nothing else.
+func texts(list jsontext.Value) (out []string, ok bool) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(list))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, false
+	}
+	for dec.PeekKind() == '"' {
+		t, err := dec.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		out = append(out, t.String())
+	}
+	return out, dec.PeekKind() == ']'
 }
 
 // lacks refuses a request without all that its path needs. The rest is for the operation to

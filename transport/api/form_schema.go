@@ -64,7 +64,7 @@ func (f *form) parameter(in *object, p map[string]any, plain plainer) {
 		return
 	}
 	argument := name
-	schema := plain.schema(p["schema"]).(map[string]any)
+	schema := present(plain.schema(p["schema"]).(map[string]any))
 	if about, ok := p["description"]; ok && schema["description"] == nil {
 		schema["description"] = about
 	}
@@ -78,6 +78,17 @@ func (f *form) parameter(in *object, p map[string]any, plain plainer) {
 		m.optional, schema = true, nullable(schema)
 	}
 	f.add(in, argument, m, schema)
+}
+
+// present is a schema without the null that lists may be: in a query there is no null.
+func present(schema map[string]any) map[string]any {
+	for _, choice := range items[map[string]any](schema["anyOf"]) {
+		if choice["type"] == "array" {
+			delete(schema, "anyOf")
+			maps.Copy(schema, choice)
+		}
+	}
+	return schema
 }
 
 // importedArgument is for programs that import, and for no tool: a model could be talked into

@@ -29,10 +29,14 @@ const (
 // documented is what is enforced. What it lets through is for the tenant to
 // decide, which hears of the tool with the first question.
 func guard(o operation, op *huma.Operation, next http.HandlerFunc) http.HandlerFunc {
-	var known []string
+	var known parameters
 	for _, p := range op.Parameters {
-		if p.In == "query" {
-			known = append(known, p.Name)
+		if p.In != "query" {
+			continue
+		}
+		known.names = append(known.names, p.Name)
+		if p.Explode != nil && *p.Explode {
+			known.lists = append(known.lists, p.Name)
 		}
 	}
 	short := prefixed(op)
@@ -72,7 +76,7 @@ func (o operation) maxBody() int64 {
 	return maxBody
 }
 
-func check(o operation, body *huma.RequestBody, query []string, r *http.Request) *ubl.Error {
+func check(o operation, body *huma.RequestBody, query parameters, r *http.Request) *ubl.Error {
 	switch caller := envelope.CallerOf(r.Context()); {
 	case caller == nil:
 		return ubl.Errorf(ubl.CodeUnauthorized, "the request needs a credential")
@@ -105,23 +109,26 @@ func confirmed(ctx context.Context) error {
 	return envelope.CallerOf(ctx).Confirmed(envelope.RequestOf(ctx).At)
 }
 
+// parameters are those of an operation's query, and which of them may be given several times.
+type parameters struct{ names, lists []string }
+
 // checkQuery refuses parameters that the operation does not have, so that a
 // misspelt one is noticed, parameters given twice, of which readers could see
 // different ones, and broken texts, which no atom could hold.
-func checkQuery(known []string, raw string) *ubl.Error {
+func checkQuery(known parameters, raw string) *ubl.Error {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return invalid("query", "not a valid query string")
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		given := values[name]
-		if !slices.Contains(known, name) {
-			return invalid(envelope.Under("query", name), "unknown query parameter"+meantOr(name, known, "the operation"))
+		if !slices.Contains(known.names, name) {
+			return invalid(envelope.Under("query", name), "unknown query parameter"+meantOr(name, known.names, "the operation"))
 		}
-		if len(given) > 1 {
+		if len(given) > 1 && !slices.Contains(known.lists, name) {
 			return invalid("query."+name, "given more than once")
 		}
-		if !utf8.ValidString(given[0]) {
+		if slices.ContainsFunc(given, func(text string) bool { return !utf8.ValidString(text) }) {
 			return invalid("query."+name, "not valid UTF-8")
 		}
 	}

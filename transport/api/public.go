@@ -33,6 +33,13 @@ func (a *API) describePublic() {
 	version := &huma.Param{Name: "version", In: "query", Description: "A version other than the newest.", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(1.0)}}
 	query := &huma.Param{Name: "q", In: "query", Required: true, Description: "Words, without blanks around them.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(ubl.MaxQueryChars)}}
+	match := &huma.Param{Name: "match", In: "query", Description: "all: every word must be there. any: for questions; any word, in any form, best first.",
+		Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"all", "any"}, Default: "all"}}
+	where := &huma.Param{Name: "where", In: "query", Description: "name:value of what documents say of themselves, such as tags:finance; all must hold. Also type, id and path.", Style: "form", Explode: new(true),
+		Schema: &huma.Schema{Type: huma.TypeArray, MaxItems: new(ubl.MaxConditions), Items: &huma.Schema{Type: huma.TypeString}}}
+	day := func(name, about string) *huma.Param {
+		return &huma.Param{Name: name, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString, Format: "date"}}
+	}
 	file := pathParam("fileId", fileForm)
 	a.describeLook(at, "look-public", "A public container", "", "ubl.public.container.v1", publicContainer)
 	a.describeLook(at+"/documents", "list-public-documents", "Its documents, 100 a page", "", "ubl.public.documents.v1",
@@ -44,7 +51,7 @@ func (a *API) describePublic() {
 		filesShown+" Takes Range with one range, and If-Range. A browser saves it, and types that it could run come as application/octet-stream. "+
 			"Eight are sent to an address at a time.", "", nil, file)
 	a.describeLook(at+"/search", "search-public-documents", "Find documents of it", "Twenty at most, best first. Each search counts as one that no copy answers.", "ubl.public.hits.v1",
-		ubl.PublicHits{Documents: []ubl.PublicHit{{PublicDocument: listedDocument(), Score: 1250, Snippet: "Be kind."}}}, query)
+		ubl.PublicHits{Documents: []ubl.PublicHit{{PublicDocument: listedDocument(), Score: 1250, Excerpt: ubl.Excerpt{Snippet: "Be kind.", Highlights: []ubl.Highlight{{Start: 3, End: 7}}}}}}, query, match, where, day("from", "The first day of the documents' dates."), day("to", "The last one."))
 }
 
 // filesShown says when there are any.

@@ -199,7 +199,7 @@ func (h *Handler) read(ctx context.Context, p place) (body []byte, events int64,
 			said, events, keep = f, f.Events, true
 		}
 	case search: // never kept: there are as many as one can think of
-		found, failed := ubl.Ask[*ubl.PublicHits](ctx, h.Asker, p.name(), ubl.SearchPublic{Query: p.query})
+		found, failed := ubl.Ask[*ubl.PublicHits](ctx, h.Asker, p.name(), ubl.SearchPublic{DocumentQuery: sought(p.query)})
 		if err = failed; err == nil {
 			said, events = found, found.Events
 		}

@@ -110,7 +110,7 @@ func (h *house) decide(to ubl.Name, cmd ubl.Command) (any, chan struct{}, error)
 		found := &ubl.PublicHits{Documents: []ubl.PublicHit{}, Events: s.events}
 		for id, versions := range s.docs {
 			if strings.Contains(versions[len(versions)-1], cmd.Query) {
-				found.Documents = append(found.Documents, ubl.PublicHit{PublicDocument: ubl.PublicDocument{DocumentID: id}, Snippet: cmd.Query})
+				found.Documents = append(found.Documents, ubl.PublicHit{PublicDocument: ubl.PublicDocument{DocumentID: id}, Excerpt: ubl.Excerpt{Snippet: cmd.Query, Under: conditions(cmd.DocumentQuery)}})
 			}
 		}
 		return found, h.held, nil
@@ -229,4 +229,16 @@ func (h *house) Open(_ context.Context, t ubl.TenantID, id ubl.BlobID) (io.ReadS
 		io.ReadSeeker
 		io.Closer
 	}{bytes.NewReader([]byte(planContent)), io.NopCloser(nil)}, nil
+}
+
+// conditions are those of a query, "" for none.
+func conditions(q ubl.DocumentQuery) string {
+	if !q.Any {
+		return ""
+	}
+	var where []string
+	for _, c := range q.Where {
+		where = append(where, c.Name+"="+c.Value)
+	}
+	return strings.Join(append(where, q.From, q.To), " ")
 }

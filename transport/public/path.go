@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"ubl"
 )
@@ -31,14 +30,15 @@ type place struct {
 	document  ubl.DocumentID // or behind which a list begins
 	version   int64          // 0 for the newest
 	file      ubl.FileID     // or behind which a list begins
-	query     string         // what a search is for
+	query     string         // what a search is for, as the query of a URL in one spelling
 }
 
 func (p place) name() ubl.Name { return ubl.ContainerName(p.tenant, p.container) }
 
 var (
 	errNothing = ubl.Errorf(ubl.CodeNotFound, "there is nothing here that is public")
-	errQuery   = ubl.Errorf(ubl.CodeValidation, "the query is not one that this path knows: a list takes cursor, the id of a document or file, a document takes version, a number from 1, and a search takes q, 1 to %d characters without blanks around them", ubl.MaxQueryChars)
+	errQuery   = ubl.Errorf(ubl.CodeValidation, "the query is not one that this path knows: a list takes cursor, the id of a document or file, a document takes version, a number from 1, "+
+		"and a search takes q, 1 to %d characters without blanks around them, match=all or any, where=name:value up to %d times, and from and to, days such as 2026-01-31", ubl.MaxQueryChars, ubl.MaxConditions)
 )
 
 // parse reads a path without its beginning: /{tenant}/{container}, and what is behind it. A
@@ -92,6 +92,10 @@ func (p *place) ask(query string) error {
 		return nil
 	}
 	values, err := url.ParseQuery(query)
+	if err == nil && p.kind == search {
+		p.query = values.Encode()
+		return seekable(values)
+	}
 	if err != nil || len(values) != 1 {
 		return errQuery
 	}
@@ -103,8 +107,6 @@ func (p *place) ask(query string) error {
 			p.document = ubl.DocumentID(given[0])
 		case name == "cursor" && p.kind == files && ubl.FileID(given[0]).Valid():
 			p.file = ubl.FileID(given[0])
-		case name == "q" && p.kind == search && sought(given[0]):
-			p.query = given[0]
 		case name == "version" && p.kind == document:
 			p.version, err = strconv.ParseInt(given[0], 10, 64)
 			if err != nil || p.version < 1 || strconv.FormatInt(p.version, 10) != given[0] {
@@ -117,7 +119,41 @@ func (p *place) ask(query string) error {
 	return nil
 }
 
-// sought reports whether something can be searched for.
-func sought(q string) bool {
-	return q != "" && utf8.ValidString(q) && utf8.RuneCountInString(q) <= ubl.MaxQueryChars && strings.TrimSpace(q) == q
+// seekable refuses what can't be searched for.
+func seekable(values url.Values) error {
+	for name, given := range values {
+		switch name {
+		case "q", "match", "from", "to":
+			if len(given) != 1 || given[0] == "" {
+				return errQuery
+			}
+		case "where":
+			for _, condition := range given {
+				if _, err := ubl.ReadCondition(condition); err != nil {
+					return errQuery
+				}
+			}
+		default:
+			return errQuery
+		}
+	}
+	if match := values.Get("match"); match != "" && match != "all" && match != "any" {
+		return errQuery
+	}
+	q := sought(values.Encode())
+	if given := q.Query; q.Check() != nil || q.Query != given {
+		return errQuery
+	}
+	return nil
+}
+
+// sought is what a query asks for that seekable has let through.
+func sought(query string) ubl.DocumentQuery {
+	values, _ := url.ParseQuery(query)
+	q := ubl.DocumentQuery{Query: values.Get("q"), Any: values.Get("match") == "any", From: values.Get("from"), To: values.Get("to")}
+	for _, condition := range values["where"] {
+		c, _ := ubl.ReadCondition(condition)
+		q.Where = append(q.Where, c)
+	}
+	return q
 }

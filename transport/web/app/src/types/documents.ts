@@ -55,4 +55,7 @@ export interface HeldFile {
 export interface DocumentHit extends Document {
   score: number;
   snippet: string;
+  highlights?: { start: number; end: number }[];
+  offset?: number;
+  under?: string;
 }
