@@ -1,1 +1,0 @@
-import{Dt as e,St as t,Vn as n,bt as r,vt as i}from"./index-D01T1zuQ.js";function a({of:t,children:a}){return t.data===void 0?t.problem?e(i,{problem:t.problem,onRetry:t.reload}):e(r,{}):e(n,{children:[e(o,{of:t.problem}),a(t.data)]})}function o({of:n}){return n?e(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:t(n)}):null}export{o as n,a as t};

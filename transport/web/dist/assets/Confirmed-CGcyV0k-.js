@@ -1,1 +1,0 @@
-import{Dt as e,K as t,_t as n,mn as r}from"./index-D01T1zuQ.js";function i(){return e(t,{title:r(`confirm.done`),above:`/ui/more`,children:e(n,{icon:`key`,title:r(`confirm.thanks`),children:e(`p`,{children:r(`confirm.back`)})})})}export{i as default};

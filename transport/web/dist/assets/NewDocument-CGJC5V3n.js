@@ -1,1 +1,0 @@
-import{Dt as e,Tt as t,wt as n}from"./index-D01T1zuQ.js";/* empty css                  */import{t as r}from"./Editor-CSv24kI1.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return e(r,{w:i,above:a,onCancel:()=>n(a),onSaved:({document:e})=>t(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

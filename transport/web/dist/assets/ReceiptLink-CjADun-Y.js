@@ -1,1 +1,0 @@
-import{Ct as e,Dt as t,xt as n}from"./index-D01T1zuQ.js";function r({of:r,what:i=`Receipt`}){return t(e,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[t(n,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

@@ -1,1 +1,0 @@
-import{Dt as e,mn as t}from"./index-D01T1zuQ.js";import{t as n}from"./Plan-CV0vMAW-.js";import{n as r}from"./Later-Cag8BJyL.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};

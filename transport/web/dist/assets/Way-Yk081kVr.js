@@ -1,1 +1,0 @@
-import{Ct as e,Dt as t,q as n}from"./index-D01T1zuQ.js";function r({to:r}){return t(n,{title:`Agreement`,children:t(`p`,{children:t(e,{to:`/ui/agreements/${r}`,children:`What it permits, and how it came to be`})})})}export{r as t};

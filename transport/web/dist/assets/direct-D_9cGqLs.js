@@ -1,1 +1,0 @@
-import{Dn as e,Tt as t,bn as n,jt as r,wn as i}from"./index-D01T1zuQ.js";async function a(n){let{room:a}=await e(`/api/dms`,{with:n},{key:i()});await r.value?.refresh(),t(`/ui/rooms/${a.room_id}`)}async function o(t){await e(n`/api/rooms/${t}/leave`),await r.value?.refresh()}export{a as n,o as t};

@@ -1,1 +1,0 @@
-import{en as e}from"./index-D01T1zuQ.js";var t=t=>t.find(t=>t.user_id===e.value?.identity.user_id);export{t};

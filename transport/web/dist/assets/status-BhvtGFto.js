@@ -1,1 +1,0 @@
-import{Dt as e,K as t,Qt as n,Sn as r,_t as i,mn as a}from"./index-D01T1zuQ.js";function o({title:r,children:o}){return e(t,{title:r,above:`/ui/settings`,children:n.value?o:e(i,{icon:`lock`,title:a(`operating.only`),children:e(`p`,{children:a(`operating.only.hint`)})})})}var s=async e=>(await r(`/api/platform/cluster`,{signal:e})).cluster;export{o as n,s as t};

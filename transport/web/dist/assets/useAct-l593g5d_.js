@@ -1,1 +1,0 @@
-import{In as e,Ln as t,Nn as n}from"./index-D01T1zuQ.js";function r(){let[r,i]=t({busy:!1}),a=e(!0),o=e(!1);n(()=>()=>void(a.current=!1),[]);let s=e=>(o.current=!1,a.current&&i({busy:!1,problem:e}),e===void 0);return{...r,problem:r.problem,run:async e=>!o.current&&(o.current=!0,i({busy:!0}),e().then(()=>s(),e=>s(e))),clear:()=>i({busy:!1})}}export{r as t};
