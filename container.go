@@ -143,6 +143,9 @@ func ContainerSlug(k Kind, name string) ContainerID {
 	return ContainerID(k.Prefix() + k.IDs + strings.TrimPrefix(string(RoomSlug(name)), "r:"))
 }
 
+// NoContainer is what somebody is told of a container that isn't there, or not for them.
+const NoContainer = "there is no such container"
+
 // ContainerSummary is an entry of a tenant's directory.
 type ContainerSummary struct {
 	ContainerID ContainerID `json:"container_id"`
