@@ -36,6 +36,8 @@ var shapes = map[string]any{
 	"ubl.portal_tool.v1#tool": ubl.PortalTool{}, "ubl.portal_tool.v1#listing": ubl.ToolListing{},
 	"ubl.public.container.v1": ubl.PublicContainer{}, "ubl.public.document.v1": ubl.PublicDocument{}, "ubl.public.documents.v1": ubl.PublicDocuments{},
 	"ubl.public.file.v1": ubl.PublicFile{}, "ubl.public.files.v1": ubl.PublicFiles{}, "ubl.public.hits.v1": ubl.PublicHits{},
+	"ubl.public.knowledge.v1": ubl.Knowledge{}, "ubl.public.knowledge_list.v1": ubl.KnowledgeList{}, "ubl.public.knowledge_found.v1": ubl.KnowledgeFound{},
+	"ubl.public.knowledge_hits.v1": ubl.KnowledgeHits{}, "ubl.public.knowledge_hits.v1#hit": ubl.KnowledgeHit{},
 	"ubl.typing.v1": ubl.Typing{}, "ubl.room_call.v1": ubl.RoomCall{}, "ubl.in_call.v1": ubl.InCall{}, "ubl.presence.v1": ubl.Presence{},
 	"ubl.read.v1": ubl.ReadState{}, "ubl.read.v1#mark": ubl.ReadMark{},
 	"ubl.receipt.v1":      ubl.Receipt{},

@@ -224,7 +224,7 @@ func listPackages(t *testing.T) []pkg {
 
 // TestTheRootStaysSmall: the package ubl is what two or more families share, and nothing else.
 func TestTheRootStaysSmall(t *testing.T) {
-	const most = 25
+	const most = 26
 	files, err := filepath.Glob("../*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -28,14 +28,14 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 			ubl.ListDocuments{}, ubl.ListVersions{}, ubl.SearchDocuments{}, ubl.Transfer{},
 			ubl.PrepareFile{}, ubl.PutFile{}, ubl.GetFile{}, ubl.ListFiles{}, ubl.RemoveFile{},
 			ubl.LookPublic{}, ubl.ReadPublic{}, ubl.ListPublic{},
-			ubl.ListPublicFiles{}, ubl.ReadPublicFile{}, ubl.SearchPublic{},
+			ubl.ListPublicFiles{}, ubl.ReadPublicFile{}, ubl.SearchPublic{}, ubl.ListKnowledge{}, ubl.ReadKnowledge{}, ubl.SearchKnowledge{},
 		},
 		Answers: []any{
 			(*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil), ubl.AgreementID(""), (*ubl.Balance)(nil),
 			(*ubl.DocumentResult)(nil), (*ubl.DocumentsPublished)(nil), (*ubl.DocumentList)(nil), (*ubl.DocumentHits)(nil), (*ubl.TransferResult)(nil),
 			(*ubl.FileResult)(nil), (*ubl.FileList)(nil),
 			(*ubl.PublicContainer)(nil), (*ubl.PublicDocument)(nil), (*ubl.PublicDocuments)(nil),
-			(*ubl.PublicFile)(nil), (*ubl.PublicFiles)(nil), (*ubl.PublicHits)(nil),
+			(*ubl.PublicFile)(nil), (*ubl.PublicFiles)(nil), (*ubl.PublicHits)(nil), (*ubl.KnowledgeList)(nil), (*ubl.KnowledgeFound)(nil), (*ubl.KnowledgeHits)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -121,6 +121,12 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		c.readPublicFile(t, cmd)
 	case ubl.SearchPublic:
 		c.searchPublic(t, cmd)
+	case ubl.ListKnowledge:
+		c.listKnowledge(t, cmd)
+	case ubl.ReadKnowledge:
+		c.readKnowledge(t, cmd)
+	case ubl.SearchKnowledge:
+		c.searchKnowledge(t, cmd)
 	case indexDocuments:
 		c.indexDocuments(t)
 	case redact:

@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -234,4 +235,94 @@ func TestFilesAndSearchForAnyone(t *testing.T) {
 	}
 	h.want("", "the deletion", at, ubl.DeleteDocument{Request: h.Request(h.ana), DocumentID: doc})
 	h.want(ubl.CodeNotFound, "a file whose document was deleted", at, ubl.ReadPublicFile{FileID: put.FileID})
+}
+
+// TestKnowledgeForAnyone: what was published in a public container is listed, read and found by its type
+// and id, with what it says of itself. What was written there is no part of it, and what is published
+// elsewhere isn't either.
+func TestKnowledgeForAnyone(t *testing.T) {
+	h := openAgreed(t)
+	at, _ := h.publish("handbook", *publicPhysics)
+	published := func(kind, id, says, content string) ubl.DocumentToPublish {
+		return ubl.DocumentToPublish{DocumentKey: ubl.DocumentKey{Type: kind, ID: id}, Path: kind + "/" + id + ".md", Title: id, Metadata: []byte(says), Content: content}
+	}
+	h.want("", "the publication", at, ubl.PublishDocuments{Request: h.Request(h.ana), Commit: strings.Repeat("a", 40), Put: []ubl.DocumentToPublish{
+		published("pattern", "cells", `{"group":"Governance","release":["r1","r2"],"description":"Small groups","tags":["people"]}`, "# Cells\n\nA kind group is small."),
+		published("article", "rules", `{"group":"governance"}`, "Rules are kind."),
+		published("pattern", "apart", `{"release":"r1","group":["x",7]}`, strings.Repeat("kind ", 200_000)),
+		published("pattern", "far", `{}`, strings.Repeat("kind ", 200_000)),
+	}})
+	h.want("", "another publication", at, ubl.PublishDocuments{Request: h.Request(h.ana), Put: []ubl.DocumentToPublish{
+		published("tag", "long", `{}`, strings.Repeat("kind ", 200_000)),
+		published("tag", "longer", `{}`, strings.Repeat("kind ", 200_000)),
+		published("tag", "longest", `{}`, strings.Repeat("kind ", 200_000)),
+	}})
+	before := harness.Must[ubl.LedgerHead](h.House, ubl.LedgerName(h.ana.TenantID), ubl.GetLedgerHead{})
+	for what, test := range map[string]struct {
+		ubl.ListKnowledge
+		total int
+		ids   []string
+	}{
+		"all":                  {ubl.ListKnowledge{}, 7, []string{"rules", "apart", "cells", "far", "long", "longer", "longest"}},
+		"a type":               {ubl.ListKnowledge{Type: "pattern"}, 3, []string{"apart", "cells", "far"}},
+		"a group, in any case": {ubl.ListKnowledge{Group: "governance"}, 2, []string{"rules", "cells"}},
+		"a release of several": {ubl.ListKnowledge{Release: "r1"}, 2, []string{"apart", "cells"}},
+		"both":                 {ubl.ListKnowledge{Release: "R2", Group: "governance"}, 1, []string{"cells"}},
+		"a part":               {ubl.ListKnowledge{Offset: 1, Limit: 2}, 7, []string{"apart", "cells"}},
+		"behind all":           {ubl.ListKnowledge{Offset: 9}, 7, []string{}},
+		"none":                 {ubl.ListKnowledge{Type: "story"}, 0, []string{}},
+	} {
+		test.Limit = cmp.Or(test.Limit, 20)
+		l := harness.Must[*ubl.KnowledgeList](h.House, at, test.ListKnowledge)
+		ids, bytes := []string{}, 0
+		for _, k := range l.Data {
+			ids = append(ids, k.ID)
+			if k.Content != nil {
+				bytes += len(*k.Content)
+			}
+		}
+		if l.Total != test.total || !slices.Equal(ids, test.ids) || l.Offset != test.Offset || l.Limit != test.Limit || l.Events == 0 || bytes > ubl.MaxKnowledgeBytes {
+			t.Errorf("%s: listed are %q of %d, with %d bytes", what, ids, l.Total, bytes)
+		}
+	}
+	key := ubl.DocumentKey{Type: "pattern", ID: "cells"}
+	k := harness.Must[*ubl.KnowledgeFound](h.House, at, ubl.ReadKnowledge{DocumentKey: key}).Data
+	if *k.Content != "# Cells\n\nA kind group is small." || k.Path != "pattern/cells.md" || k.CommitSHA != strings.Repeat("a", 40) || !strings.Contains(string(k.Metadata), "Small groups") {
+		t.Errorf("read is %+v", k)
+	}
+	if k.ContentHash != k.Salt.CommitText("content", *k.Content) {
+		t.Error("its hash isn't that of its content")
+	}
+	if d := harness.Must[*ubl.PublicDocument](h.House, at, ubl.ReadPublic{DocumentID: k.DocumentID}); d.ContentHash != k.ContentHash || d.Version != k.Version {
+		t.Errorf("as a document it is %+v", d)
+	}
+	sought := ubl.SearchKnowledge{DocumentQuery: ubl.DocumentQuery{Query: "which small groups are kind?", Any: true}, Limit: 1}
+	hits := harness.Must[*ubl.KnowledgeHits](h.House, at, sought)
+	if len(hits.Results) != 1 || hits.Results[0].ID != "cells" || hits.Results[0].Description != "Small groups" || hits.Results[0].Under != "Cells" {
+		t.Errorf("found are %+v", hits)
+	}
+	sought.Where, sought.Limit = []ubl.Condition{{Name: "type", Value: "article"}}, 20
+	if hits := harness.Must[*ubl.KnowledgeHits](h.House, at, sought); len(hits.Results) != 1 || hits.Results[0].ID != "rules" {
+		t.Errorf("found of another type are %+v", hits)
+	}
+	text, err := json.Marshal([]any{k, hits})
+	if err != nil || strings.Contains(string(text), `"u:`) || strings.Contains(string(text), "@") {
+		t.Errorf("anyone is told %s, %v", text, err)
+	}
+	if after := harness.Must[ubl.LedgerHead](h.House, ubl.LedgerName(h.ana.TenantID), ubl.GetLedgerHead{}); after != before {
+		t.Errorf("the ledger went from %+v to %+v", before, after)
+	}
+	for what, cmd := range map[string]ubl.Command{"a list of none": ubl.ListKnowledge{}, "a list of too many": ubl.ListKnowledge{Limit: ubl.MaxKnowledge + 1}, "a list from before": ubl.ListKnowledge{Offset: -1, Limit: 1},
+		"a type that is none": ubl.ListKnowledge{Type: "A", Limit: 1}, "a search for too many": ubl.SearchKnowledge{DocumentQuery: sought.DocumentQuery, Limit: 21}} {
+		h.want(ubl.CodeValidation, what, at, cmd)
+	}
+	h.want(ubl.CodeNotFound, "one that never was", at, ubl.ReadKnowledge{DocumentKey: ubl.DocumentKey{Type: "article", ID: "cells"}})
+	h.want("", "the removal", at, ubl.PublishDocuments{Request: h.Request(h.ana), Remove: []ubl.DocumentKey{key}})
+	h.want(ubl.CodeNotFound, "one that was removed", at, ubl.ReadKnowledge{DocumentKey: key})
+	closed, _ := h.publish("closed", ubl.WorkspaceKind().Physics)
+	for _, cmd := range []ubl.Command{ubl.ListKnowledge{Limit: 1}, ubl.ReadKnowledge{DocumentKey: key}, ubl.SearchKnowledge{DocumentQuery: sought.DocumentQuery, Limit: 1}} {
+		h.want(ubl.CodeNotFound, "what isn't public", closed, cmd)
+	}
+	agrees(permit("container.get", ubl.ToAnyone), permit("office.document.list", ubl.ToAnyone))(h, at, "")
+	h.want(ubl.CodeNotFound, "a list with contents that the terms don't show", at, ubl.ListKnowledge{Limit: 1})
 }

@@ -126,6 +126,24 @@ func (w *world) shownFiles(at ubl.Name) {
 	if len(found.Documents) != ubl.PublicHitsPage || found.Documents[0].Snippet == "" || found.Events != f.Events {
 		w.t.Errorf("%d are found, the first is %+v", len(found.Documents), found.Documents[0])
 	}
+	w.shownKnowledge(at)
+}
+
+// shownKnowledge is what anyone is told of what was published in it.
+func (w *world) shownKnowledge(at ubl.Name) {
+	key := ubl.DocumentKey{Type: "pattern", ID: "cells"}
+	must[*ubl.DocumentsPublished](w.forwarder, at, ubl.PublishDocuments{Request: w.h.Request(w.ana), Put: []ubl.DocumentToPublish{
+		{DocumentKey: key, Path: "cells.md", Title: "Cells", Metadata: []byte(`{"group":"governance"}`), Content: "Cells are small."},
+	}})
+	list := must[*ubl.KnowledgeList](w.forwarder, at, ubl.ListKnowledge{Group: "governance", Limit: 2})
+	one := must[*ubl.KnowledgeFound](w.forwarder, at, ubl.ReadKnowledge{DocumentKey: key})
+	if list.Total != 1 || list.Events == 0 || one.Events != list.Events || one.Data.ContentHash != list.Data[0].ContentHash || *one.Data.Content != "Cells are small." {
+		w.t.Errorf("the commons is %+v, one of it %+v", list, one)
+	}
+	found := must[*ubl.KnowledgeHits](w.forwarder, at, ubl.SearchKnowledge{DocumentQuery: ubl.DocumentQuery{Query: "what is small?", Any: true}, Limit: 5})
+	if len(found.Results) != 1 || found.Results[0].ID != key.ID || found.Events != one.Events {
+		w.t.Errorf("found are %+v", found)
+	}
 }
 
 func (w *world) container(c ubl.CreateContainer) ubl.Name {

@@ -49,6 +49,7 @@ var noTools = map[string]string{
 
 	"list-public-files": "the same; office.file.list is its tool", "get-public-file": "the same; office.file.get is its tool",
 	"read-public-file": "sends bytes, to anyone", "search-public-documents": "the same; office.document.search is its tool",
+	"list-knowledge": "the same; office.document.list is its tool", "read-knowledge": "the same; office.document.get is its tool", "search-knowledge": "the same; office.document.search is its tool",
 }
 
 // TestEveryOperationIsATool, or says why not.

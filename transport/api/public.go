@@ -14,6 +14,7 @@ const public = "/public/"
 
 const (
 	documentForm = `^d:[A-Za-z0-9._-]{1,128}$`
+	typeForm     = `^[a-z][a-z0-9_-]{0,63}$`
 	fileForm     = `^f:[A-Za-z0-9._-]{1,128}$`
 )
 
@@ -52,6 +53,38 @@ func (a *API) describePublic() {
 			"Eight are sent to an address at a time.", "", nil, file)
 	a.describeLook(at+"/search", "search-public-documents", "Find documents of it", "Twenty at most, best first. Each search counts as one that no copy answers.", "ubl.public.hits.v1",
 		ubl.PublicHits{Documents: []ubl.PublicHit{{PublicDocument: listedDocument(), Score: 1250, Excerpt: ubl.Excerpt{Snippet: "Be kind.", Highlights: []ubl.Highlight{{Start: 3, End: 7}}}}}}, query, match, where, day("from", "The first day of the documents' dates."), day("to", "The last one."))
+	a.describeKnowledge(at + "/api/v1")
+}
+
+// describeKnowledge documents what a knowledge commons shows, by the names of the source.
+func (a *API) describeKnowledge(at string) {
+	const long = "Copies may be kept for five minutes, and for an hour more while they are asked for again. "
+	filter := func(name, form, about string) *huma.Param {
+		s := &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(ubl.MaxFilterChars)}
+		if form != "" {
+			s = pattern(form)
+		}
+		return &huma.Param{Name: name, In: "query", Description: about, Schema: s}
+	}
+	number := func(name, about string, least, most, usual int) *huma.Param {
+		s := &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64(least)), Default: usual}
+		if most > 0 {
+			s.Maximum = new(float64(most))
+		}
+		return &huma.Param{Name: name, In: "query", Description: about, Schema: s}
+	}
+	question := &huma.Param{Name: "q", In: "query", Required: true, Description: "A question, or words: any of them may match, in any form.",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(ubl.MaxQueryChars)}}
+	tags := &huma.Param{Name: "tags", In: "query", Description: "Only those with all these tags.", Style: "form", Explode: new(true),
+		Schema: &huma.Schema{Type: huma.TypeArray, MaxItems: new(4), Items: &huma.Schema{Type: huma.TypeString}}}
+	of, group, release := filter("contentType", typeForm, "Only those of this type, such as pattern."), filter("group", "", "Only those of this group."), filter("release", "", "Only those of this release.")
+	a.describeLook(at+"/entries", "list-knowledge", "The published documents of a knowledge commons, by type and id", long+"Contents are null where there are more than 4 MiB of them.", "ubl.public.knowledge_list.v1",
+		ubl.KnowledgeList{Data: []ubl.Knowledge{publicKnowledge}, Total: 1, Limit: 20}, of, group, release, number("limit", "How many.", 1, ubl.MaxKnowledge, 20), number("offset", "How many to leave out.", 0, 0, 0))
+	a.describeLook(at+"/entries/{contentType}/{id}", "read-knowledge", "One of them, by its type and the name of its file", long, "ubl.public.knowledge_found.v1",
+		ubl.KnowledgeFound{Data: publicKnowledge}, pathParam("contentType", typeForm), pathParam("id", `^[^/\\]{1,64}$`))
+	a.describeLook(at+"/search", "search-knowledge", "Find some of them by a question", long+"The best first.", "ubl.public.knowledge_hits.v1",
+		ubl.KnowledgeHits{Results: []ubl.KnowledgeHit{{ID: "rules", ContentType: "article", Title: "Rules", Score: 1250, Excerpt: ubl.Excerpt{Snippet: "Be kind.", Highlights: []ubl.Highlight{{Start: 3, End: 7}}}}}},
+		question, of, group, release, filter("status", "", "Only those of this status."), tags, number("limit", "How many.", 1, ubl.MaxKnowledgeHits, 5))
 }
 
 // filesShown says when there are any.
@@ -63,6 +96,10 @@ var (
 	publicDocument  = ubl.PublicDocument{
 		DocumentID: "d:019a5e1c-8a00-7000-8000-000000000001", ContainerID: publicContainer.ContainerID, TenantID: publicContainer.TenantID, Title: "Rules", Content: "Be kind.",
 		ContentHash: publicSalt.CommitText("content", "Be kind."), Salt: publicSalt, Bytes: 8, Version: 1, CreatedAt: publicTime, UpdatedAt: publicTime,
+	}
+	publicKnowledge = ubl.Knowledge{
+		ID: "rules", ContentType: "article", Path: "articles/rules.md", Title: "Rules", Metadata: []byte(`{"publish":true,"title":"Rules","type":"article"}`), Content: new("Be kind."),
+		SyncedAt: publicTime, DocumentID: publicDocument.DocumentID, Version: 1, ContentHash: publicDocument.ContentHash, Salt: publicSalt,
 	}
 	publicFile = ubl.PublicFile{
 		FileID: "f:019a5e1c-8a00-7000-8000-000000000002", ContainerID: publicContainer.ContainerID, TenantID: publicContainer.TenantID, Name: "rules.pdf", Type: "application/pdf",

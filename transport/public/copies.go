@@ -23,14 +23,19 @@ type answer struct {
 	shelf  *shelf
 	events int64 // that the container had
 	body   []byte
-	// etag and length are values of headers, so that to write them costs no allocation.
-	etag, length []string
+	// These are values of headers, so that to write them costs no allocation. kept says for how long
+	// copies of it may be kept outside.
+	etag, length, kept []string
 }
 
-func newAnswer(sh *shelf, events int64, body []byte) *answer {
+func newAnswer(of kind, sh *shelf, events int64, body []byte) *answer {
 	hash := sha256.Sum256(body)
+	lasts := kept
+	if of.ofKnowledge() {
+		lasts = keptLong
+	}
 	return &answer{
-		shelf: sh, events: events, body: body,
+		shelf: sh, events: events, body: body, kept: lasts,
 		etag:   []string{`"` + base64.RawURLEncoding.EncodeToString(hash[:18]) + `"`},
 		length: []string{strconv.Itoa(len(body))},
 	}

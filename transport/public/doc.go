@@ -9,6 +9,7 @@
 //	/public/{tenant}/{container}/files/{file}           what is known of one
 //	/public/{tenant}/{container}/files/{file}/content   its bytes, or a Range of them
 //	/public/{tenant}/{container}/search                 documents found by ?q=, 20 at most
+//	/public/{tenant}/{container}/api/v1/…               what was published in it, by the names of its source: see knowledge.go
 //
 // Under a host name of the operator's choice the same is there without /public.
 //
@@ -46,7 +47,8 @@
 // runs it drops what it knows then: a read that begins after the act was answered shows the
 // act. Other nodes hear of it a moment later, and if they don't, what they know ends after a second.
 // Copies outside last as Cache-Control says: they may be shown for 30 seconds, and for 30 more
-// while they are asked for again. So what is public no longer is gone everywhere after 61
+// while they are asked for again. (Below api/v1 it is five minutes and an hour, as clients of knowledge
+// commons expect.) So what else is public no longer is gone everywhere after 61
 // seconds. A name that led nowhere may do so for a second longer.
 //
 // # What fails

@@ -126,10 +126,10 @@ func (h *Handler) fetch(ctx context.Context, p place, sh *shelf) (*answer, error
 		}
 		if sh == nil { // from here on it is listened to; what came before nobody has heard
 			h.shelves.put(p)
-			return newAnswer(nil, events, body), nil
+			return newAnswer(p.kind, nil, events, body), nil
 		}
 		sh.learn(events, heard, asked)
-		a := newAnswer(sh, events, body)
+		a := newAnswer(p.kind, sh, events, body)
 		if keep {
 			h.copies.answers.Set(p, a)
 		}
@@ -140,7 +140,7 @@ func (h *Handler) fetch(ctx context.Context, p place, sh *shelf) (*answer, error
 // key tells questions apart. One that is asked after something was heard is another: its
 // answer must have what was heard of.
 func key(p place, heard int64) string {
-	return fmt.Sprint(p.name(), "|", p.kind, "|", p.document, "|", p.version, "|", p.file, "|", strconv.Quote(p.query), "#", strconv.FormatInt(heard, 10))
+	return fmt.Sprint(p.name(), "|", p.kind, "|", p.document, "|", p.version, "|", p.file, "|", strconv.Quote(p.query), "|", p.key, "#", strconv.FormatInt(heard, 10))
 }
 
 // once asks once for all who want to know the same now. The question goes on if the one who
@@ -171,6 +171,9 @@ func (h *Handler) once(ctx context.Context, key string, ask func(context.Context
 // read is what the container says of a place, as bytes, and how many events it has. A page
 // that doesn't begin behind a document isn't kept: there are as many as one can think of.
 func (h *Handler) read(ctx context.Context, p place) (body []byte, events int64, keep bool, err error) {
+	if p.kind.ofKnowledge() {
+		return h.readKnowledge(ctx, p)
+	}
 	var said any
 	switch p.kind {
 	case config:

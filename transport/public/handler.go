@@ -95,6 +95,7 @@ var (
 	noSniff   = []string{"nosniff"}
 	jsonType  = []string{"application/json"}
 	kept      = []string{"public, max-age=30, stale-while-revalidate=30"}
+	keptLong  = []string{"public, max-age=300, stale-while-revalidate=3600"} // of a commons, as its clients expect
 	keptShort = []string{"public, max-age=5"}
 	notKept   = []string{"no-store"}
 )
@@ -136,7 +137,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*answer, outcom
 	}
 	p, err := parse(h.path(r), r.URL.RawQuery)
 	if err != nil {
-		if err == error(errQuery) {
+		if ubl.CodeOf(err) == ubl.CodeValidation {
 			return nil, refused, err
 		}
 		return nil, missing, err
@@ -192,7 +193,7 @@ func preflight(head http.Header) {
 // write answers with a copy or, where the client has the same, says so.
 func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
-	head["Cache-Control"] = kept
+	head["Cache-Control"] = a.kept
 	head["Etag"] = a.etag
 	if envelope.HasTag(r.Header["If-None-Match"], a.etag[0]) {
 		w.WriteHeader(http.StatusNotModified)

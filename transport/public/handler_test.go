@@ -15,9 +15,11 @@ import (
 // TestWhoGetsWhat: the table of what is answered, whoever asks.
 func TestWhoGetsWhat(t *testing.T) {
 	const (
-		long  = "public, max-age=30, stale-while-revalidate=30"
-		brief = "public, max-age=5"
-		never = "no-store"
+		long   = "public, max-age=30, stale-while-revalidate=30"
+		longer = "public, max-age=300, stale-while-revalidate=3600"
+		brief  = "public, max-age=5"
+		v1     = handbook + "/api/v1"
+		never  = "no-store"
 	)
 	doc := handbook + "/documents/" + rules
 	synctest.Test(t, func(t *testing.T) {
@@ -44,6 +46,29 @@ func TestWhoGetsWhat(t *testing.T) {
 			{"a search", "GET", handbook + "/search?q=kinder", nil, 200, `"document_id":"d:rules"`, long},
 			{"a search that finds nothing", "GET", handbook + "/search?q=cruel", nil, 200, `"documents":[]`, long},
 			{"a search in what isn't public", "GET", "/public/t:acme/k:secret/search?q=kinder", nil, 404, "", brief},
+			{"a commons", "GET", v1 + "/entries", nil, 200, `"total":1,"offset":0,"limit":20}`, longer},
+			{"a part of it", "GET", v1 + "/entries?contentType=pattern&group=governance&release=r1&limit=100&offset=20", nil, 200, `"data":[],"total":1,"offset":20,"limit":100}`, longer},
+			{"one of its entries", "GET", v1 + "/entries/pattern/cell%20governance", nil, 200, `{"data":{"id":"cell governance","contentType":"pattern"`, longer},
+			{"a question to it", "GET", v1 + "/search?q=how+small&contentType=pattern&tags=a&tags=b&group=g&limit=20", nil, 200, `"snippet":"true how small type=pattern group=g tags=a tags=b`, longer},
+			{"its description", "GET", v1 + "/openapi.json", nil, 200, `"openapi": "3.1.0"`, longer},
+			{"no such entry", "GET", v1 + "/entries/pattern/none", nil, 404, "", brief},
+			{"an entry outside", "GET", v1 + "/entries/pattern/..%2Fcells", nil, 404, "", brief},
+			{"entries of one type in the path", "GET", v1 + "/entries/pattern", nil, 404, "", brief},
+			{"below an entry", "GET", v1 + "/entries/pattern/cells/x", nil, 404, "", brief},
+			{"a commons that isn't public", "GET", "/public/t:acme/k:secret/api/v1/entries", nil, 404, "", brief},
+			{"its description", "GET", "/public/t:acme/k:secret/api/v1/openapi.json", nil, 404, "", brief},
+			{"another version", "GET", handbook + "/api/v2/entries", nil, 404, "", brief},
+			{"too many entries", "GET", v1 + "/entries?limit=101", nil, 400, "", never},
+			{"none", "GET", v1 + "/entries?limit=0", nil, 400, "", never},
+			{"behind the beginning", "GET", v1 + "/entries?offset=-1", nil, 400, "", never},
+			{"a number in another spelling", "GET", v1 + "/entries?limit=+5", nil, 400, "", never},
+			{"a type that is none", "GET", v1 + "/entries?contentType=A", nil, 400, "", never},
+			{"a filter that isn't known", "GET", v1 + "/entries?tag=a", nil, 400, "", never},
+			{"a filter twice", "GET", v1 + "/entries?group=a&group=b", nil, 400, "", never},
+			{"an empty filter", "GET", v1 + "/entries?group=", nil, 400, "", never},
+			{"a question of blanks", "GET", v1 + "/search?q=+", nil, 400, "", never},
+			{"no question", "GET", v1 + "/search", nil, 400, "", never},
+			{"too many results", "GET", v1 + "/search?q=a&limit=21", nil, 400, "", never},
 			{"no such file", "GET", handbook + "/files/f:none", nil, 404, "", brief},
 			{"a content of none", "GET", handbook + "/files/f:none/content", nil, 404, "", brief},
 			{"something else of a file", "GET", handbook + "/files/f:plan/name", nil, 404, "", brief},

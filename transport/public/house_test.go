@@ -115,8 +115,28 @@ func (h *house) decide(to ubl.Name, cmd ubl.Command) (any, chan struct{}, error)
 		}
 		return found, h.held, nil
 	}
+	switch cmd := cmd.(type) {
+	case ubl.ListKnowledge:
+		l := &ubl.KnowledgeList{Data: []ubl.Knowledge{}, Total: 1, Offset: cmd.Offset, Limit: cmd.Limit, Events: s.events}
+		if cmd.Type != "story" && cmd.Offset == 0 {
+			l.Data = append(l.Data, cells)
+		}
+		return l, h.held, nil
+	case ubl.ReadKnowledge:
+		if cmd.DocumentKey != (ubl.DocumentKey{Type: cells.ContentType, ID: cells.ID}) {
+			return nil, h.held, ubl.Errorf(ubl.CodeNotFound, "there is no such document")
+		}
+		return &ubl.KnowledgeFound{Data: cells, Events: s.events}, h.held, nil
+	case ubl.SearchKnowledge:
+		return &ubl.KnowledgeHits{Results: []ubl.KnowledgeHit{{ID: "cells", ContentType: "pattern", Title: "Cells", Excerpt: ubl.Excerpt{
+			Snippet: fmt.Sprint(cmd.Any, " ", cmd.Query, " ", conditions(cmd.DocumentQuery), cmd.Limit)}}}, Events: s.events}, h.held, nil
+	}
 	panic(fmt.Sprintf("asked %T", cmd))
 }
+
+// cells is a published document of the handbook.
+var cells = ubl.Knowledge{ID: "cell governance", ContentType: "pattern", Path: "patterns/cell governance.md", Title: "Cells", Metadata: []byte(`{"group":"governance"}`),
+	Content: new("Be small."), DocumentID: "d:cells", Version: 1, ContentHash: "b:1"}
 
 // Subscribe implements [ubl.Feed].
 func (h *house) Subscribe(to ubl.Name, sink func(ubl.Publication), _ ...string) (cancel func()) {

@@ -19,7 +19,15 @@ const (
 	file    // what is known of one
 	content // its bytes
 	search
+	// Of a knowledge commons, by the names that its clients know:
+	entries
+	entry // one
+	entrySearch
+	description // of these, as OpenAPI
 )
+
+// ofKnowledge reports whether copies outside last as long as readers of a commons expect.
+func (k kind) ofKnowledge() bool { return k >= entries }
 
 // place is what a path and its query name. It is the key of a copy: its parts are checked,
 // and never joined, so that two requests have the same place only where they mean the same.
@@ -30,7 +38,8 @@ type place struct {
 	document  ubl.DocumentID // or behind which a list begins
 	version   int64          // 0 for the newest
 	file      ubl.FileID     // or behind which a list begins
-	query     string         // what a search is for, as the query of a URL in one spelling
+	query     string         // what a list or a search is for, as the query of a URL in one spelling
+	key       ubl.DocumentKey
 }
 
 func (p place) name() ubl.Name { return ubl.ContainerName(p.tenant, p.container) }
@@ -45,8 +54,8 @@ var (
 // malformed name is not found like every other that leads nowhere. One place has one
 // spelling: a query that isn't needed would make copies of one answer without end.
 func parse(path, query string) (p place, err error) {
-	part := strings.SplitN(path, "/", 7)
-	if len(part) < 3 || len(part) > 6 || part[0] != "" {
+	part := strings.SplitN(path, "/", 9)
+	if len(part) < 3 || part[0] != "" {
 		return p, errNothing
 	}
 	p.tenant, p.container = ubl.TenantID(part[1]), ubl.ContainerID(part[2])
@@ -69,7 +78,7 @@ func (p *place) inside(part []string) bool {
 		return p.document.Valid()
 	case collection == "files" && len(id) == 0:
 		p.kind = files
-	case collection == "files" && (len(id) == 1 || id[1] == "content"):
+	case collection == "files" && (len(id) == 1 || len(id) == 2 && id[1] == "content"):
 		p.kind, p.file = file, ubl.FileID(id[0])
 		if len(id) == 2 {
 			p.kind = content
@@ -77,6 +86,8 @@ func (p *place) inside(part []string) bool {
 		return p.file.Valid()
 	case collection == "search" && len(id) == 0:
 		p.kind = search
+	case collection == "api" && len(id) > 1 && id[0] == "v1":
+		return p.insideKnowledge(id[1:])
 	default:
 		return false
 	}
@@ -85,6 +96,9 @@ func (p *place) inside(part []string) bool {
 
 // ask takes the query in.
 func (p *place) ask(query string) error {
+	if p.kind == entries || p.kind == entrySearch {
+		return p.askKnowledge(query)
+	}
 	if query == "" {
 		if p.kind == search {
 			return errQuery

@@ -1,0 +1,151 @@
+package container
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"ubl"
+	"ubl/actors"
+)
+
+// What anyone reads of a knowledge commons. It is shown as documents are, so the same terms decide; see
+// public.go.
+
+// entry is a published document of the list.
+type entry struct {
+	id ubl.DocumentID
+	as *ubl.PublishedAs
+}
+
+// published are the documents of a type that were published, those of all types for "".
+func (s *State) published(of string) (all []entry) {
+	for _, id := range s.Listed {
+		if as := s.Documents[id].Published; as != nil && (of == "" || as.Type == of) {
+			all = append(all, entry{id, as})
+		}
+	}
+	return all
+}
+
+func (c *Container) listKnowledge(t *actors.Turn, cmd ubl.ListKnowledge) {
+	if err := c.State.shows(ubl.DidDocumentList, t.Now()); err != nil {
+		t.Fail(err)
+		return
+	}
+	all := c.State.published(cmd.Type)
+	out := &ubl.KnowledgeList{Data: []ubl.Knowledge{}, Offset: cmd.Offset, Limit: cmd.Limit, Events: c.State.Events}
+	c.showing(t, ubl.DidDocumentGet, func(ctx context.Context) (any, error) {
+		if err := cmd.Check(); err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(all, func(e entry) bool { return !saysOf(e.as, cmd.Group, cmd.Release) })
+		slices.SortFunc(all, func(a, b entry) int {
+			return cmp.Or(cmp.Compare(a.as.Type, b.as.Type), cmp.Compare(a.as.ID, b.as.ID))
+		})
+		out.Total = len(all)
+		all = all[min(cmd.Offset, len(all)):]
+		bytes := 0
+		for _, e := range all[:min(cmd.Limit, len(all))] {
+			k, err := c.knowledge(ctx, e.id)
+			if err != nil {
+				return nil, err
+			}
+			if k == nil {
+				continue
+			}
+			if bytes += len(*k.Content); bytes > ubl.MaxKnowledgeBytes {
+				k.Content = nil
+			}
+			out.Data = append(out.Data, *k)
+		}
+		return out, nil
+	})
+}
+
+// saysOf reports whether a publication is of a group and of a release, "" for any.
+func saysOf(as *ubl.PublishedAs, group, release string) bool {
+	if group == "" && release == "" {
+		return true
+	}
+	var says struct{ Group, Release any }
+	_ = json.Unmarshal(as.Metadata, &says) // it was checked when it came
+	return isOrHas(says.Group, group) && isOrHas(says.Release, release)
+}
+
+// isOrHas reports whether a value is a text, or a list that has it, whatever the case.
+func isOrHas(value any, text string) bool {
+	switch v := value.(type) {
+	case string:
+		return text == "" || strings.EqualFold(v, text)
+	case []any:
+		return text == "" || slices.ContainsFunc(v, func(item any) bool { return isOrHas(item, text) })
+	}
+	return text == ""
+}
+
+func (c *Container) readKnowledge(t *actors.Turn, cmd ubl.ReadKnowledge) {
+	id := c.State.Keyed[cmd.DocumentKey]
+	_, listed := slices.BinarySearch(c.State.Listed, id)
+	events := c.State.Events
+	c.showing(t, ubl.DidDocumentGet, func(ctx context.Context) (any, error) {
+		if !listed {
+			return nil, errNoDocument()
+		}
+		k, err := c.knowledge(ctx, id)
+		if err == nil && k == nil {
+			err = errNoDocument()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &ubl.KnowledgeFound{Data: *k, Events: events}, nil
+	})
+}
+
+// knowledge is a published document as anyone reads it, nil where it is gone by now.
+func (c *Container) knowledge(ctx context.Context, id ubl.DocumentID) (*ubl.Knowledge, error) {
+	d, content, err := c.matched(ctx, id)
+	if err != nil || d == nil || d.Published == nil {
+		return nil, err
+	}
+	as := d.Published
+	return &ubl.Knowledge{
+		ID: as.ID, ContentType: as.Type, Path: as.Path, Title: d.Title, Metadata: as.Metadata, Content: &content, SyncedAt: d.UpdatedAt, CommitSHA: as.Commit,
+		DocumentID: d.DocumentID, Version: d.Version, ContentHash: d.ContentHash, Salt: d.Salt,
+	}, nil
+}
+
+func (c *Container) searchKnowledge(t *actors.Turn, cmd ubl.SearchKnowledge) {
+	out := &ubl.KnowledgeHits{Results: []ubl.KnowledgeHit{}, Events: c.State.Events}
+	upTo, hidden := c.State.Changed, c.State.Hidden
+	c.showing(t, ubl.DidDocumentSearch, func(ctx context.Context) (any, error) {
+		if err := c.canFind(&cmd.DocumentQuery); err != nil {
+			return nil, err
+		}
+		if cmd.Limit < 1 || cmd.Limit > ubl.MaxKnowledgeHits {
+			return nil, ubl.Errorf(ubl.CodeValidation, "a search finds 1 to %d", ubl.MaxKnowledgeHits)
+		}
+		hits, err := c.find(ctx, upTo, hidden, cmd.DocumentQuery, 0, 2*cmd.Limit) // some may be written here
+		if err != nil {
+			return nil, err
+		}
+		out.Indexing = hits.Indexing
+		for _, hit := range hits.Documents {
+			if as := hit.Published; as != nil && len(out.Results) < cmd.Limit {
+				out.Results = append(out.Results, ubl.KnowledgeHit{ID: as.ID, ContentType: as.Type, Title: hit.Title, Description: described(as), Score: hit.Score, Excerpt: hit.Excerpt})
+			}
+		}
+		return out, nil
+	})
+}
+
+// described is what a document says that it is about, "" for nothing.
+func described(as *ubl.PublishedAs) string {
+	var says struct{ Description any }
+	_ = json.Unmarshal(as.Metadata, &says) // it was checked when it came
+	text, _ := says.Description.(string)
+	return text
+}
