@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"testing"
 
 	"ubl"
 	"ubl/blobs"
+	"ubl/test/poll"
 )
 
 // looks is a scanner that says what a test wants, once it may.
@@ -21,7 +23,7 @@ type looks struct {
 	saw   []byte
 }
 
-func (l *looks) Scan(_ context.Context, r io.Reader) (string, error) {
+func (l *looks) Scan(_ context.Context, _ ubl.Identity, r io.Reader) (string, error) {
 	l.n++
 	if l.waits != nil {
 		close(l.begun)
@@ -153,7 +155,7 @@ func TestScanPanics(t *testing.T) {
 
 type panicking struct{}
 
-func (panicking) Scan(context.Context, io.Reader) (string, error) { panic("a scan") }
+func (panicking) Scan(context.Context, ubl.Identity, io.Reader) (string, error) { panic("a scan") }
 
 // TestScanSlow: who doesn't wait for the scan hears that it is under way, and so does who looks. Who
 // asks again has what it found; and an upload may end meanwhile.
@@ -198,6 +200,75 @@ func TestScanGivenUp(t *testing.T) {
 	if left := w.files(t); len(left) > 0 {
 		t.Errorf("there are left %v", left)
 	}
+}
+
+// TestScanFoundLater: what is found is put on record and its bytes go when its sender has left, and even
+// when they have ended the upload. Who asks again hears of it, also after a restart.
+func TestScanFoundLater(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		l := &looks{found: "Eicar", waits: make(chan struct{}), begun: make(chan struct{})}
+		w, _ := scanned(t, l)
+		told := make(chan refusal, 9)
+		w.refused = func(ctx context.Context, who ubl.Identity, bytes int64, found string) error {
+			told <- refusal{who.UserID, bytes, found}
+			return ctx.Err()
+		}
+		id := w.waiting(t, content(5000))
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-l.begun; cancel() }()
+		if _, err := w.uploads.Finish(ctx, ana, id); ubl.CodeOf(err) != ubl.CodeUnavailable {
+			t.Errorf("who left hears %v", err)
+		}
+		want := ubl.CodeForbidden
+		if ends {
+			want = ubl.CodeNotFound
+			if err := w.uploads.End(t.Context(), ana, id); err != nil {
+				t.Error(err)
+			}
+		}
+		close(l.waits)
+		poll.Until(t, "it is on record", func() bool { return len(told) == 1 })
+		if got := <-told; got != (refusal{"u:ana", 5000, "Eicar"}) {
+			t.Errorf("on record: %v", got)
+		}
+		poll.Until(t, "its bytes are gone", func() bool {
+			left, err := filepath.Glob(filepath.Join(w.dir, "uploads", "*", "data"))
+			return err == nil && len(left) == 0
+		})
+		if !ends {
+			poll.Until(t, "it is looked into", func() bool { up, err := w.uploads.Look(t.Context(), ana, id); return err == nil && !up.Scanning })
+		}
+		w.start(t)
+		for _, want := range []ubl.Code{want, ubl.CodeNotFound} {
+			if _, err := w.uploads.Finish(t.Context(), ana, id); ubl.CodeOf(err) != want {
+				t.Errorf("asked again, ended %v: %v", ends, err)
+			}
+		}
+		if left := w.files(t); len(left) > 0 || len(told) > 0 {
+			t.Errorf("there are left %v, and %d more are on record", left, len(told))
+		}
+	}
+}
+
+// TestScanFoundInContent: who leaves before a short content is refused is on record all the same.
+func TestScanFoundInContent(t *testing.T) {
+	w, _ := scanned(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.scanner = leaves(cancel)
+	var told error
+	w.refused = func(ctx context.Context, _ ubl.Identity, _ int64, _ string) error { told = ctx.Err(); return told }
+	w.start(t)
+	if _, err := w.uploads.Put(ctx, ana, content(10)); ubl.CodeOf(err) != ubl.CodeForbidden || told != nil {
+		t.Errorf("answered %v, on record %v", err, told)
+	}
+}
+
+// leaves finds something as its caller leaves.
+type leaves func()
+
+func (l leaves) Scan(context.Context, ubl.Identity, io.Reader) (string, error) {
+	l()
+	return "Eicar", nil
 }
 
 var _ blobs.Scanner = (*looks)(nil)

@@ -30,6 +30,9 @@ type session struct {
 	Whole bool `json:"whole,omitempty"`
 	// Kept is set once that is done. The data is gone then.
 	Kept bool `json:"kept,omitempty"`
+	// Found is what its content was refused for, which is on record then. The data is gone, and who asks
+	// again hears of it.
+	Found string `json:"found,omitempty"`
 }
 
 const (

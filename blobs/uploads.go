@@ -347,8 +347,12 @@ func (u *Uploads) keep(ctx context.Context, who ubl.Identity, id ubl.UploadID, o
 		}
 		u.opts.step("blobs: whole")
 	}
-	// What the file became a blob of was looked into before the process ended.
-	if _, err := os.Lstat(o.data()); err == nil {
+	// A file that is gone was refused, or became a blob before the process ended, and was looked into then.
+	_, err := os.Lstat(o.data())
+	if found := o.now().Found; found != "" { // asked for once the file was: it is written before the file goes
+		return s, u.refused(id, o, found)
+	}
+	if err == nil {
 		if err := u.clean(ctx, who, id, o, s); err != nil {
 			return s, err
 		}

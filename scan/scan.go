@@ -17,24 +17,29 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"ubl"
+	"ubl/turns"
 )
 
 const (
 	// dialTimeout bounds the way to the daemon, stepTimeout each chunk there, and verdictTimeout the
-	// daemon's thinking once it has a content. scanTimeout bounds all of it.
+	// daemon's thinking once it has a content. scanTimeout bounds all of it, and
+	// how long a content waits for its turn.
 	dialTimeout    = 5 * time.Second
 	stepTimeout    = 30 * time.Second
 	verdictTimeout = 2 * time.Minute
 	scanTimeout    = 10 * time.Minute
-	// atOnce is how many contents of a node the daemon has at a time: its own threads are ten, where
-	// nobody has said otherwise.
-	atOnce = 4
+	// atOnce is how many contents of a node the daemon has at a time, of one tenant and of one person:
+	// its own threads are ten, where nobody has said otherwise.
+	atOnce       = 4
+	atOnceTenant = 3
+	atOncePerson = 2
 	// chunk is how much goes there at once, maxAnswer the longest line that it says.
 	chunk     = 64 << 10
 	maxAnswer = 1 << 10
@@ -80,31 +85,41 @@ type Stats struct {
 
 // Scanner asks one daemon. Safe for concurrent use.
 type Scanner struct {
-	o      Options
-	places chan struct{}
+	o Options
+	// A content waits first for those of its person, then for those of its tenant, which has two
+	// of each person at most to wait for. So one who brings much keeps few waiting.
+	people  *turns.Among[person]
+	tenants *turns.Turns
 
 	clean, found, failed, skipped atomic.Int64
 }
 
+type person struct {
+	tenant ubl.TenantID
+	user   ubl.UserID
+}
+
 // New makes one for a valid address.
-func New(o Options) *Scanner { return &Scanner{o: o, places: make(chan struct{}, atOnce)} }
+func New(o Options) *Scanner {
+	return &Scanner{o: o, people: turns.NewAmong[person](math.MaxInt, atOncePerson), tenants: turns.New(atOnce, atOnceTenant)}
+}
 
 // Stats counts.
 func (s *Scanner) Stats() Stats {
 	return Stats{s.clean.Load(), s.found.Load(), s.failed.Load(), s.skipped.Load()}
 }
 
-// Scan reads a content to its end and answers what was found in it, "" for nothing. It waits where
-// the daemon has enough to do.
-func (s *Scanner) Scan(ctx context.Context, content io.Reader) (found string, err error) {
+// Scan reads a content of somebody's to its end and answers what was found in it, "" for nothing. It
+// waits where the daemon has enough to do, or enough of theirs. A content whose turn doesn't come is
+// refused as overloaded, with FailOpen too: else one could bring so much that the rest is let through.
+func (s *Scanner) Scan(ctx context.Context, of ubl.Identity, content io.Reader) (found string, err error) {
+	done, err := s.turn(ctx, of)
+	if err != nil {
+		return "", ubl.Errorf(ubl.CodeOverloaded, "too many files wait for the malware scanner: try again later").Later(again).Because(err)
+	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, scanTimeout)
 	defer cancel()
-	select {
-	case s.places <- struct{}{}:
-		defer func() { <-s.places }()
-	case <-ctx.Done():
-		return "", s.fail(errAway(ctx.Err()))
-	}
 	found, err = s.ask(ctx, content)
 	switch read, unread := errors.AsType[*readError](err); {
 	case unread: // which is for its owner to say
@@ -117,6 +132,21 @@ func (s *Scanner) Scan(ctx context.Context, content io.Reader) (found string, er
 		s.found.Add(1)
 	}
 	return found, nil
+}
+
+// turn waits for a place at the daemon, which done gives back.
+func (s *Scanner) turn(ctx context.Context, of ubl.Identity) (done func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, scanTimeout)
+	defer cancel()
+	who := person{of.TenantID, of.UserID}
+	if err := s.people.Take(ctx, who); err != nil {
+		return nil, err
+	}
+	if err := s.tenants.Take(ctx, of.TenantID); err != nil {
+		s.people.Give(who)
+		return nil, err
+	}
+	return func() { s.tenants.Give(of.TenantID); s.people.Give(who) }, nil
 }
 
 // fail is what becomes of a content about which nothing is known.
@@ -155,7 +185,7 @@ func (s *Scanner) ask(ctx context.Context, content io.Reader) (found string, err
 		return "", errAway(err)
 	}
 	defer c.Close()
-	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // a deadline would be overwritten by the next step's
 	defer stop()
 	sent := c.send(content)
 	if _, ok := errors.AsType[*readError](sent); ok {

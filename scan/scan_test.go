@@ -6,12 +6,15 @@ import (
 	"crypto/md5"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -19,6 +22,11 @@ import (
 	"ubl/scan"
 	"ubl/test/clamd"
 	"ubl/test/poll"
+)
+
+var (
+	ana = ubl.Identity{UserID: "u:ana", TenantID: "t:a"}
+	bob = ubl.Identity{UserID: "u:bob", TenantID: "t:a"}
 )
 
 func scanner(address string, open bool) *scan.Scanner {
@@ -48,7 +56,7 @@ func TestFinds(t *testing.T) {
 				{"EICAR behind much else", long, clamd.Signature},
 				{"much", long[:200_000], ""},
 			} {
-				if found, err := s.Scan(t.Context(), bytes.NewReader(test.content)); found != test.want || err != nil {
+				if found, err := s.Scan(t.Context(), ana, bytes.NewReader(test.content)); found != test.want || err != nil {
 					t.Errorf("%s: found %q, %v", test.what, found, err)
 				}
 			}
@@ -90,11 +98,11 @@ func TestFailsClosed(t *testing.T) {
 		{"the file is too large for it", limited.Addr, ubl.CodeTooLarge},
 	} {
 		content := bytes.Repeat([]byte("y"), 300_000)
-		if found, err := scanner(test.address, false).Scan(t.Context(), bytes.NewReader(content)); found != "" || ubl.CodeOf(err) != test.code {
+		if found, err := scanner(test.address, false).Scan(t.Context(), ana, bytes.NewReader(content)); found != "" || ubl.CodeOf(err) != test.code {
 			t.Errorf("%s: %q, %v", test.what, found, err)
 		}
 		s := scanner(test.address, true)
-		if found, err := s.Scan(t.Context(), bytes.NewReader(content)); found != "" || err != nil {
+		if found, err := s.Scan(t.Context(), ana, bytes.NewReader(content)); found != "" || err != nil {
 			t.Errorf("%s, open: %q, %v", test.what, found, err)
 		}
 		if got := s.Stats(); got != (scan.Stats{Failed: 1, Skipped: 1}) {
@@ -109,7 +117,7 @@ func TestGivenUp(t *testing.T) {
 	begun := server.Hold()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-begun; cancel() }()
-	if _, err := scanner(server.Addr, false).Scan(ctx, strings.NewReader("x")); ubl.CodeOf(err) != ubl.CodeUnavailable {
+	if _, err := scanner(server.Addr, false).Scan(ctx, ana, strings.NewReader("x")); ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("given up: %v", err)
 	}
 }
@@ -120,7 +128,7 @@ func TestBrokenContent(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	for _, open := range []bool{false, true} {
 		s := scanner(clamd.New(t).Addr, open)
-		if _, err := s.Scan(t.Context(), iotest.ErrReader(broken)); !errors.Is(err, broken) || ubl.CodeOf(err) != ubl.CodeInternal {
+		if _, err := s.Scan(t.Context(), ana, iotest.ErrReader(broken)); !errors.Is(err, broken) || ubl.CodeOf(err) != ubl.CodeInternal {
 			t.Errorf("a content that can't be read, open %v: %v", open, err)
 		}
 		if got := s.Stats(); got != (scan.Stats{}) {
@@ -136,9 +144,67 @@ func TestNames(t *testing.T) {
 	} {
 		server := clamd.New(t)
 		server.Says(func([]byte) string { return "stream: " + name + " FOUND" })
-		if found, err := scanner(server.Addr, false).Scan(t.Context(), strings.NewReader("x")); found != want || err != nil {
+		if found, err := scanner(server.Addr, false).Scan(t.Context(), ana, strings.NewReader("x")); found != want || err != nil {
 			t.Errorf("%q is called %q, %v", name, found, err)
 		}
+	}
+}
+
+// stuck is a content that doesn't come in until it may.
+type stuck struct {
+	begun *atomic.Int64
+	until <-chan struct{}
+	read  bool
+}
+
+func (s *stuck) Read([]byte) (int, error) {
+	if !s.read {
+		s.begun.Add(1)
+		s.read = true
+	}
+	<-s.until
+	return 0, io.EOF
+}
+
+// TestTurns: however much one person brings, another's file has its turn, and so has that of another
+// tenant, however many people bring something. Who waits in vain isn't let through unseen, since the
+// daemon was never asked.
+func TestTurns(t *testing.T) {
+	eve := ubl.Identity{UserID: "u:eve", TenantID: "t:a"}
+	for what, c := range map[string]struct {
+		bring []ubl.Identity
+		next  ubl.Identity
+		most  int64
+	}{
+		"one person":  {[]ubl.Identity{ana}, bob, 2},
+		"many people": {[]ubl.Identity{ana, bob, eve}, ubl.Identity{UserID: "u:ana", TenantID: "t:else.org"}, 3},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := scanner(clamd.New(t).Addr, true)
+			until, begun := make(chan struct{}), new(atomic.Int64)
+			var running sync.WaitGroup
+			for range 10 {
+				for _, of := range c.bring {
+					running.Go(func() { _, _ = s.Scan(t.Context(), of, &stuck{begun: begun, until: until}) })
+				}
+			}
+			poll.Until(t, "some are looked into", func() bool { return begun.Load() == c.most })
+			ctx, cancel := context.WithTimeout(t.Context(), poll.Patience)
+			defer cancel()
+			if found, err := s.Scan(ctx, c.next, bytes.NewReader(clamd.EICAR())); found != clamd.Signature || err != nil {
+				t.Errorf("the next one's: %q, %v", found, err)
+			}
+			left, leave := context.WithCancel(t.Context())
+			leave()
+			if _, err := s.Scan(left, c.bring[0], strings.NewReader("x")); ubl.CodeOf(err) != ubl.CodeOverloaded {
+				t.Errorf("who waits in vain: %v", err)
+			}
+			if got := s.Stats(); begun.Load() != c.most || got != (scan.Stats{Found: 1}) {
+				t.Errorf("%d are looked into; the figures are %+v", begun.Load(), got)
+			}
+			close(until)
+			running.Wait()
+		})
 	}
 }
 
@@ -196,7 +262,7 @@ func TestRealClamd(t *testing.T) {
 		{"a text", []byte("hello"), ""},
 		{"much", bytes.Repeat([]byte("x"), 300_000), ""},
 	} {
-		if found, err := s.Scan(t.Context(), bytes.NewReader(test.content)); found != test.want || err != nil {
+		if found, err := s.Scan(t.Context(), ana, bytes.NewReader(test.content)); found != test.want || err != nil {
 			t.Errorf("%s: found %q, %v", test.what, found, err)
 		}
 	}

@@ -1,7 +1,7 @@
-// Package turns shares a few places among all tenants of a node, for work that takes much
-// memory or time. A tenant has a part of them at most, so that one tenant leaves room for
-// the others; and a place that is given back goes to the tenants that wait in turn,
-// however many requests each of them has waiting.
+// Package turns shares a few places among all tenants of a node, or among others, for work that
+// takes much memory or time. A tenant has a part of them at most, so that one tenant leaves room
+// for the others; and a place that is given back goes to the tenants that wait in turn, however
+// many requests each of them has waiting.
 package turns
 
 import (
@@ -12,27 +12,33 @@ import (
 	"ubl"
 )
 
-// Turns are the places. A nil one bounds nothing. Safe for concurrent use.
-type Turns struct {
-	each int // the most places of one tenant
+// Turns are places that tenants share.
+type Turns = Among[ubl.TenantID]
+
+// Among are places that those share whom a K names. A nil one bounds nothing. Safe for concurrent use.
+type Among[K comparable] struct {
+	each int // the most places of one
 
 	mu   sync.Mutex
 	free int
-	held map[ubl.TenantID]int
-	// lines are the requests that wait, by tenant, and order is whose turn is next: it
-	// names each tenant that has a line.
-	lines map[ubl.TenantID][]chan struct{}
-	order []ubl.TenantID
+	held map[K]int
+	// lines are the requests that wait, by whose they are, and order is whose turn is next: it
+	// names each that has a line.
+	lines map[K][]chan struct{}
+	order []K
 }
 
 // New has places for all tenants, and for each of them.
-func New(all, each int) *Turns {
-	return &Turns{each: each, free: all, held: make(map[ubl.TenantID]int), lines: make(map[ubl.TenantID][]chan struct{})}
+func New(all, each int) *Turns { return NewAmong[ubl.TenantID](all, each) }
+
+// NewAmong has places for all, and for each.
+func NewAmong[K comparable](all, each int) *Among[K] {
+	return &Among[K]{each: each, free: all, held: make(map[K]int), lines: make(map[K][]chan struct{})}
 }
 
-// Take waits for a place, until ctx ends; [Turns.Give] gives it back. One that is free is taken
+// Take waits for a place, until ctx ends; [Among.Give] gives it back. One that is free is taken
 // without a wait, however little patience is left.
-func (t *Turns) Take(ctx context.Context, of ubl.TenantID) error {
+func (t *Among[K]) Take(ctx context.Context, of K) error {
 	if t == nil {
 		return nil
 	}
@@ -52,7 +58,7 @@ func (t *Turns) Take(ctx context.Context, of ubl.TenantID) error {
 }
 
 // Try takes a place if one is free, and nobody waits for it.
-func (t *Turns) Try(of ubl.TenantID) bool {
+func (t *Among[K]) Try(of K) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.free == 0 || t.held[of] == t.each {
@@ -64,7 +70,7 @@ func (t *Turns) Try(of ubl.TenantID) bool {
 }
 
 // Give gives a place back.
-func (t *Turns) Give(of ubl.TenantID) {
+func (t *Among[K]) Give(of K) {
 	if t == nil {
 		return
 	}
@@ -77,9 +83,9 @@ func (t *Turns) Give(of ubl.TenantID) {
 	t.serve()
 }
 
-// queue puts a request at the end of its tenant's line. The channel is closed when the
+// queue puts a request at the end of its line. The channel is closed when the
 // request has its place, which may be at once.
-func (t *Turns) queue(of ubl.TenantID) chan struct{} {
+func (t *Among[K]) queue(of K) chan struct{} {
 	place := make(chan struct{})
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,7 +98,7 @@ func (t *Turns) queue(of ubl.TenantID) chan struct{} {
 }
 
 // leave takes a request out of its line. One that got its place meanwhile gives it back.
-func (t *Turns) leave(of ubl.TenantID, place chan struct{}) {
+func (t *Among[K]) leave(of K, place chan struct{}) {
 	t.mu.Lock()
 	i := slices.Index(t.lines[of], place)
 	if i >= 0 {
@@ -105,9 +111,9 @@ func (t *Turns) leave(of ubl.TenantID, place chan struct{}) {
 }
 
 // serve gives free places to those that wait. Call with mu held.
-func (t *Turns) serve() {
+func (t *Among[K]) serve() {
 	for t.free > 0 {
-		i := slices.IndexFunc(t.order, func(of ubl.TenantID) bool { return t.held[of] < t.each })
+		i := slices.IndexFunc(t.order, func(of K) bool { return t.held[of] < t.each })
 		if i < 0 {
 			return
 		}
@@ -122,10 +128,10 @@ func (t *Turns) serve() {
 
 // shorten takes a request out of a line, and the line away with the last one. Call with
 // mu held.
-func (t *Turns) shorten(of ubl.TenantID, i int) {
+func (t *Among[K]) shorten(of K, i int) {
 	t.lines[of] = slices.Delete(t.lines[of], i, i+1)
 	if len(t.lines[of]) == 0 {
 		delete(t.lines, of)
-		t.order = slices.DeleteFunc(t.order, func(other ubl.TenantID) bool { return other == of })
+		t.order = slices.DeleteFunc(t.order, func(other K) bool { return other == of })
 	}
 }
