@@ -42,6 +42,7 @@ type Entry struct {
 	Publish  bool   // the front matter says publish: true, and nothing else
 	Draft    bool   // the front matter says something other than draft: false
 	Problems []Problem
+	own      int // how many of the problems are the file's own: the rest follows from other files
 }
 
 // Key is what an entry is stored under: its type and ID. Files of one name in folders of different

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"net/url"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +18,7 @@ type Link struct {
 	Wiki   bool   `json:"wiki,omitempty"` // [[written so]]: by name, not by path
 	// To is the path of the entry that it leads to, "" where the vault has none.
 	To string `json:"to,omitempty"`
+	to *Entry
 }
 
 // maxTarget is the longest target in bytes.
@@ -180,21 +180,23 @@ func isAttachment(target string) bool {
 	return ending != "" && ending != "md" && len(ending) <= 5 && !strings.ContainsAny(ending[:1], "0123456789 ")
 }
 
-// index finds the entries of a vault.
+// index finds the entries of a vault. Each is a single lookup, however many files have one name.
 type index struct {
-	byPath map[string]*Entry   // without .md, and by permalink
-	byName map[string][]*Entry // by file names and aliases, whatever their case
+	byPath map[string]*Entry // without .md, and by permalink
+	byName map[string]*Entry // by file names and aliases, whatever their case: in the fewest folders
+	beside map[named]*Entry  // the same, by folder
 }
 
+// named is a name in a folder.
+type named struct{ folder, name string }
+
+// newIndex indexes entries that are sorted by path.
 func newIndex(entries []*Entry) *index {
-	x := &index{map[string]*Entry{}, map[string][]*Entry{}}
+	x := &index{map[string]*Entry{}, map[string]*Entry{}, map[named]*Entry{}}
 	for _, e := range entries {
 		x.byPath[pathKey(e.Path)] = e
 		for _, name := range append([]string{stem(e.Path)}, e.fieldTexts("aliases")...) {
-			key := nameKey(name)
-			if !slices.Contains(x.byName[key], e) {
-				x.byName[key] = append(x.byName[key], e)
-			}
+			x.name(e, nameKey(name))
 		}
 	}
 	for _, e := range entries {
@@ -206,6 +208,17 @@ func newIndex(entries []*Entry) *index {
 		}
 	}
 	return x
+}
+
+// name notes an entry under a name. Of several in one folder, or in as few folders, the first counts.
+func (x *index) name(e *Entry, name string) {
+	at := named{path.Dir(e.Path), name}
+	if x.beside[at] == nil {
+		x.beside[at] = e
+	}
+	if first := x.byName[name]; first == nil || strings.Count(e.Path, "/") < strings.Count(first.Path, "/") {
+		x.byName[name] = e
+	}
 }
 
 func pathKey(file string) string { return norm.NFC.String(strings.TrimSuffix(file, ".md")) }
@@ -222,7 +235,11 @@ func (x *index) resolve(from *Entry, l Link) *Entry {
 		}
 		return x.atPath(from, l.Target)
 	}
-	return nearest(from, x.byName[nameKey(strings.TrimSuffix(l.Target, ".md"))])
+	name := nameKey(strings.TrimSuffix(l.Target, ".md"))
+	if to := x.beside[named{path.Dir(from.Path), name}]; to != nil {
+		return to
+	}
+	return x.byName[name]
 }
 
 // atPath is what a path leads to: from the vault's root where it begins with a slash, else from
@@ -240,18 +257,4 @@ func (x *index) below(target string) *Entry {
 		return e
 	}
 	return x.byPath[pathKey(path.Join(target, "index"))]
-}
-
-// nearest is the one of several of a name that a link means: in the same folder, else the one
-// whose path has the fewest folders.
-func nearest(from *Entry, named []*Entry) (best *Entry) {
-	for _, e := range named {
-		switch {
-		case path.Dir(e.Path) == path.Dir(from.Path):
-			return e
-		case best == nil || strings.Count(e.Path, "/") < strings.Count(best.Path, "/"):
-			best = e
-		}
-	}
-	return best
 }

@@ -105,50 +105,123 @@ func (r *vaultReader) entry(file string) (*Entry, error) {
 	return r.ontology.Parse(file, data), nil
 }
 
-// Assemble makes a vault of entries, which it sorts and completes: links are resolved, and an
-// entry that would be stored under the key of one before it becomes broken. Only the links of
-// entries that are to be published are told of. Entries may have no body.
+// Assemble makes a vault of entries, which it sorts and completes: links are resolved, and keys
+// settled as where nothing is stored yet. Entries may have no body.
 func Assemble(o *Ontology, entries []*Entry) *Vault {
 	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.Path, b.Path) })
-	taken := map[ubl.DocumentKey]string{}
-	for _, e := range entries {
-		if !e.Published(false) {
-			continue
-		}
-		if first, ok := taken[e.Key()]; ok {
-			e.tell(Broken, 0, "", "%s is stored as %s already: give one of them another name or type", first, e.Key())
-			continue
-		}
-		taken[e.Key()] = e.Path
-	}
 	x := newIndex(entries)
 	for _, e := range entries {
-		e.follow(x)
+		e.resolve(x)
+		e.own = len(e.Problems)
 	}
-	return &Vault{Ontology: o, Entries: entries}
+	v := &Vault{Ontology: o, Entries: entries}
+	v.Settle(nil)
+	return v
 }
 
-// follow resolves the entry's links, and drops those to files that aren't Markdown.
-func (e *Entry) follow(x *index) {
+// Settle decides which entry gets a key that several give, from the paths of what is stored: the
+// one that is stored under it already, else the first by path. The others become broken, so that no
+// new file takes over a document. A broken file keeps its key, too: what is stored of it stays.
+//
+// It also tells which links lead to nothing that is published, of entries that are. The last call
+// counts.
+func (v *Vault) Settle(stored map[ubl.DocumentKey]string) {
+	s := settling{holds: map[string][]ubl.DocumentKey{}, claims: map[ubl.DocumentKey][]*Entry{}}
+	for key, path := range stored {
+		s.holds[path] = append(s.holds[path], key)
+	}
+	var broken []*Entry
+	for _, e := range v.Entries {
+		e.Problems = e.Problems[:e.own]
+		switch {
+		case e.Published(false):
+			s.claims[e.Key()] = append(s.claims[e.Key()], e)
+		case e.Worst() == Broken:
+			broken = append(broken, e)
+		}
+	}
+	s.protect(broken)
+	s.lost = nil
+	for key, claims := range s.claims {
+		s.give(claims, stored[key])
+	}
+	s.protect(s.lost)
+	for _, e := range v.Entries {
+		e.tellLinks()
+	}
+}
+
+// settling is the keys of a vault while they are given to entries.
+type settling struct {
+	holds  map[string][]ubl.DocumentKey // what is stored of each path
+	claims map[ubl.DocumentKey][]*Entry // who asks for each key, by path
+	lost   []*Entry
+}
+
+// give gives a key to the entry at a path, or to the first that hasn't lost it yet.
+func (s *settling) give(claims []*Entry, path string) {
+	claims = slices.DeleteFunc(claims, func(e *Entry) bool { return !e.Published(false) })
+	winner := max(0, slices.IndexFunc(claims, func(e *Entry) bool { return e.Path == path }))
+	for i, e := range claims {
+		if i != winner {
+			s.refuse(e, claims[winner].Path)
+		}
+	}
+}
+
+// refuse has an entry lose its key to the one at a path.
+func (s *settling) refuse(e *Entry, path string) {
+	e.tell(Broken, 0, "", "%s is stored as %s already: give one of them another name or type", path, e.Key())
+	s.lost = append(s.lost, e)
+}
+
+// protect keeps what is stored of broken entries from others: who has such a key loses it, and is
+// broken then as well. Each entry becomes broken once, so this ends.
+func (s *settling) protect(broken []*Entry) {
+	for len(broken) > 0 {
+		s.lost = nil
+		for _, b := range broken {
+			for _, key := range s.holds[b.Path] {
+				for _, e := range s.claims[key] {
+					if e != b && e.Published(false) {
+						s.refuse(e, b.Path)
+					}
+				}
+			}
+		}
+		broken = s.lost
+	}
+}
+
+// resolve finds what the entry's links lead to, and drops those to files that aren't Markdown.
+func (e *Entry) resolve(x *index) {
 	kept := e.Links[:0]
 	for _, l := range e.Links {
 		to := x.resolve(e, l)
 		if to == nil && l.Field == "" && isAttachment(l.Target) {
 			continue
 		}
-		if to != nil {
+		if l.to = to; to != nil {
 			l.To = to.Path
 		}
 		kept = append(kept, l)
-		switch {
-		case !e.Published(false):
-		case to == nil:
-			e.tell(Note, l.Line, l.Field, "the link to %q leads to nothing in the vault", firstChars(l.Target, 100))
-		case !to.Published(false):
-			e.tell(Note, l.Line, l.Field, "the link leads to %s, which isn't published", to.Path)
-		}
 	}
 	e.Links = kept
+}
+
+// tellLinks tells of the links of an entry that is published which lead to nothing that is.
+func (e *Entry) tellLinks() {
+	if !e.Published(false) {
+		return
+	}
+	for _, l := range e.Links {
+		switch {
+		case l.to == nil:
+			e.tell(Note, l.Line, l.Field, "the link to %q leads to nothing in the vault", firstChars(l.Target, 100))
+		case !l.to.Published(false):
+			e.tell(Note, l.Line, l.Field, "the link leads to %s, which isn't published", l.to.Path)
+		}
+	}
 }
 
 // Backlinks are the paths of the entries that lead to each path, sorted.

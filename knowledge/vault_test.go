@@ -140,3 +140,88 @@ func TestStorable(t *testing.T) {
 		})
 	}
 }
+
+// TestSettle: a file keeps the key that it is stored under already, wherever in the vault another
+// one gives the same key. What can't be read keeps its key too, since what is stored of it stays.
+func TestSettle(t *testing.T) {
+	tag := func(id string) ubl.DocumentKey { return ubl.DocumentKey{Type: "tag", ID: id} }
+	for name, c := range map[string]struct {
+		files  map[string]string
+		stored map[ubl.DocumentKey]string
+		want   string
+	}{
+		"a new file before it": {
+			map[string]string{"tags/a/cell.md": "", "tags/cell.md": ""},
+			map[ubl.DocumentKey]string{tag("cell"): "tags/cell.md"},
+			`
++ tag/cell "A" of tags/cell.md
+- tags/a/cell.md broken
+tags/a/cell.md: tags/cell.md is stored as tag/cell already: give one of them another name or type (broken)
+`},
+		"its file has gone": {
+			map[string]string{"tags/a/cell.md": "", "tags/b/cell.md": ""},
+			map[ubl.DocumentKey]string{tag("cell"): "tags/cell.md"},
+			`
++ tag/cell "A" of tags/a/cell.md
+- tags/b/cell.md broken
+tags/b/cell.md: tags/a/cell.md is stored as tag/cell already: give one of them another name or type (broken)
+`},
+		"its file gives it up": {
+			map[string]string{"tags/a/cell.md": "", "tags/cell.md": "draft: true"},
+			map[ubl.DocumentKey]string{tag("cell"): "tags/cell.md"},
+			`
++ tag/cell "A" of tags/a/cell.md
+- tags/cell.md draft
+`},
+		"its file can't be read": {
+			map[string]string{"tags/a/cell.md": "", "tags/cell.md": "x: [y"},
+			map[ubl.DocumentKey]string{tag("cell"): "tags/cell.md"},
+			`
+- tags/a/cell.md broken
+- tags/cell.md broken
+tags/a/cell.md: tags/cell.md is stored as tag/cell already: give one of them another name or type (broken)
+tags/cell.md:6: front matter: it can't be read as YAML: did not find expected ',' or ']' (broken)
+`},
+		"its file can't have the other key that it asks for": { // so it stays where it is, and one thing leads to another
+			map[string]string{"tags/a/one.md": "", "tags/one.md": "type: pattern", "tags/b/one.md": "type: pattern"},
+			map[ubl.DocumentKey]string{tag("one"): "tags/one.md", {Type: "pattern", ID: "one"}: "tags/b/one.md"},
+			`
++ pattern/one "A" of tags/b/one.md
+- tags/a/one.md broken
+- tags/one.md broken
+tags/a/one.md: tags/one.md is stored as tag/one already: give one of them another name or type (broken)
+tags/one.md: tags/b/one.md is stored as pattern/one already: give one of them another name or type (broken)
+`},
+		"two files change their keys": {
+			map[string]string{"tags/a/one.md": "type: pattern", "tags/one.md": ""},
+			map[ubl.DocumentKey]string{tag("one"): "tags/a/one.md", {Type: "pattern", ID: "one"}: "tags/one.md"},
+			`
++ pattern/one "A" of tags/a/one.md
++ tag/one "A" of tags/one.md
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := vaultOf(t, c.files)
+			for range 2 { // to settle it once more changes nothing
+				v.Settle(c.stored)
+				_, got, _ := strings.Cut(told(v.Report(false)), "+ ")
+				if got == "" {
+					_, got, _ = strings.Cut(told(v.Report(false)), "- ")
+					got = "- " + got
+				} else {
+					got = "+ " + got
+				}
+				same(t, "the report", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSettledLinks: whether a link leads to what is published follows from who has the key.
+func TestSettledLinks(t *testing.T) {
+	v := vaultOf(t, map[string]string{"from.md": "|\n[a](/tags/cell.md) [b](/tags/a/cell.md) [c](/p.png)", "tags/a/cell.md": "", "tags/cell.md": ""})
+	told := func() string { return Problems(v.Entries[0].Problems).Error() }
+	same(t, "at first", told(), "from.md:7: the link leads to tags/cell.md, which isn't published")
+	v.Settle(map[ubl.DocumentKey]string{{Type: "tag", ID: "cell"}: "tags/cell.md"})
+	same(t, "settled", told(), "from.md:7: the link leads to tags/a/cell.md, which isn't published")
+}

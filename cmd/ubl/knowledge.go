@@ -130,6 +130,12 @@ func (c *knowledgeImportCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	paths := map[ubl.DocumentKey]string{}
+	for key, d := range stored {
+		paths[key] = d.Published.Path
+	}
+	vault.Settle(paths)
+	c.tellRefused(p, vault)
 	plan := c.compare(vault, stored)
 	if c.DryRun || plan.empty() {
 		return c.tell(p, plan, nil)
@@ -146,6 +152,15 @@ func (c *knowledgeImportCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	return c.tell(p, plan, receipt)
+}
+
+// tellRefused tells why files aren't published that may have asked for it.
+func (c *knowledgeImportCmd) tellRefused(p *program, vault *knowledge.Vault) {
+	for _, problem := range vault.Report(c.Strict).Problems {
+		if problem.Severity == knowledge.Broken || c.Strict && problem.Severity == knowledge.Invalid {
+			fmt.Fprintln(p.err, clean(fmt.Sprintf("%s: %s", problem.Severity, problem)))
+		}
+	}
 }
 
 // published are the documents of a workspace that were published, by their keys.

@@ -1,9 +1,12 @@
 package web
 
 import (
+	"archive/zip"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	downloads "github.com/chromedp/cdproto/browser"
@@ -144,6 +147,50 @@ func TestBackupScreen(t *testing.T) {
 		p.find("heading", "Confirm it…")
 		p.press("button", "Cancel")
 		p.sees("This needs a recent sign-in")
+	})
+}
+
+// TestOwnDataScreen: a person takes home what is theirs, after proving who they are where that was
+// long ago. Who doesn't has downloaded nothing.
+func TestOwnDataScreen(t *testing.T) {
+	onBothScreens(t, func(t *testing.T, v view) {
+		s := oneNode(t)
+		p := newcomer(t, s, v)
+		p.authenticator()
+		into := t.TempDir()
+		call(p, downloads.SetDownloadBehavior, downloads.SetDownloadBehaviorParams{
+			Behavior: downloads.SetDownloadBehaviorBehaviorAllow, BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID, DownloadPath: into,
+		})
+		s.client(owner).send(general, "Never lose this.")
+		p.visit("/ui/settings")
+		p.press("button", "Add")
+		p.press("button", "Continue")
+		p.sees("The passkey was added")
+		p.ages()
+		p.watch.expect(`^/api/me/export is answered 403`)
+		p.press("button", "Download your data")
+		p.find("heading", "Confirm it…")
+		p.press("button", "Cancel")
+		p.sees("This needs a recent sign-in")
+		if files, _ := os.ReadDir(into); len(files) > 0 {
+			t.Errorf("%s was downloaded", files[0].Name())
+		}
+		p.press("button", "Download your data")
+		p.press("button", "Use your passkey")
+		p.sees("Your browser is downloading it")
+		p.examine("your-data")
+		file := filepath.Join(into, "ubl-my-data.zip")
+		p.until("the file is there", func() bool { _, err := os.Stat(file); return err == nil })
+		z, err := zip.OpenReader(file)
+		must(t, err)
+		defer z.Close()
+		page, err := z.Open("index.html")
+		must(t, err)
+		text, err := io.ReadAll(page)
+		must(t, err)
+		if !strings.Contains(string(text), "general") {
+			t.Errorf("its first page has no room: %s", text)
+		}
 	})
 }
 

@@ -15,10 +15,6 @@ const ownType = "application/zip"
 // exportOwn streams the caller's own data as a zip file. The act comes first, so that refusals are
 // in the envelope and nothing is read without a receipt.
 func (a *API) exportOwn(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodHead {
-		w.Header().Set("Content-Type", ownType)
-		return
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), archive.Patience)
 	defer cancel()
 	who := caller(ctx)
@@ -28,6 +24,10 @@ func (a *API) exportOwn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer end()
+	if r.Method == http.MethodHead { // a browser's question, before it follows a link
+		w.Header().Set("Content-Type", ownType)
+		return
+	}
 	req := envelope.Command(ctx, "")
 	begun, err := ubl.Ask[*ubl.OwnExport](ctx, a.Asker, ubl.PersonName(who.TenantID, who.UserID), ubl.ExportOwn{Request: req})
 	if err != nil {

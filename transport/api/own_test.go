@@ -72,6 +72,9 @@ func TestExportOwnOnce(t *testing.T) {
 	if codeIn(t, w) != ubl.CodeRateLimited || w.Header().Get("Retry-After") == "" {
 		t.Errorf("a second one is answered %d %v", w.Code, w.Header())
 	}
+	if w := s.do("HEAD", "/api/me/export", ""); w.Code != http.StatusTooManyRequests {
+		t.Errorf("HEAD meanwhile is answered %d", w.Code)
+	}
 	close(client.gone)
 	if why := <-ended; why != http.ErrAbortHandler {
 		t.Errorf("it ended with %v", why)

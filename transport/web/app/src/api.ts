@@ -44,6 +44,7 @@ const longest = 2 ** 31 - 1; // that a timer takes, in ms
 
 // A body of null is none, which the few operations insist on that take none.
 export const get = <T>(url: string, o?: Options) => call<T>('GET', url, null, o);
+export const head = (url: string, o?: Options) => call('HEAD', url, null, o);
 export const post = <T>(url: string, body: unknown = {}, o?: Options) => call<T>('POST', url, body, o);
 export const patch = <T>(url: string, body: unknown, o?: Options) => call<T>('PATCH', url, body, o);
 export const put = <T>(url: string, body: unknown, o?: Options) => call<T>('PUT', url, body, o);

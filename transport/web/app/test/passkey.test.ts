@@ -6,7 +6,7 @@ import { Page } from './page';
 
 new Page();
 Object.assign(globalThis, { isSecureContext: true, PublicKeyCredential: class {} });
-const { confirmWithPasskey, signInWithPasskey } = await import('../src/passkey');
+const { confirmWithPasskey, signInWithPasskey } = await import('../src/ceremonies');
 
 test('a device without a passkey says so, and what failed otherwise is told as it is', async () => {
   globalThis.fetch = async () => Response.json({ publicKey: { challenge: '' } });

@@ -3,7 +3,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { get, post, query } from '../api';
 import { confirmationOf } from '../door';
-import { confirmWithPasskey, passkeysWork } from '../passkey';
+import { confirmWithPasskey } from '../ceremonies';
+import { passkeysWork } from '../passkey';
 import type { ConfirmWays } from '../types';
 import { Await, Problem } from '../ui/Await';
 import { Button } from '../ui/Button';

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { query } from '../api';
+import { signInWithPasskey } from '../ceremonies';
 import { said } from '../said';
 import { chosen } from '../device';
 import { doorOf } from '../door';
-import { passkeysWork, signInWithPasskey } from '../passkey';
+import { passkeysWork } from '../passkey';
 import { check, ended, ways } from '../session';
 import { Problem } from '../ui/Await';
 import { Button } from '../ui/Button';

@@ -12,23 +12,6 @@ import type { Change, Db, SentFile, Upload } from './db';
 import type { Env } from './env';
 import { afterTry } from './outbox';
 
-// life is how long the server is relied on to have what has come up, in ms: it does for a day
-// after the last byte.
-const life = 20 * 3600_000;
-
-// first and last are the sizes of pieces, in bytes: each is twice the one before, while one
-// takes less than quick ms.
-const first = 256 << 10;
-const last = 8 << 20;
-const quick = 1000;
-
-// pieceTime is how long one piece may take, in ms.
-const pieceTime = 120_000;
-
-interface Begun {
-  upload: { upload_id: string; offset: number };
-}
-
 export class Uploads {
   // all are the files of every room that haven't arrived in a message.
   readonly all = signal<readonly Upload[]>([]);
@@ -138,7 +121,10 @@ export class Uploads {
       try {
         const upload = this.find(id);
         if (!upload) throw new ApiError('not_found', 'The file isn’t kept here any more', 404);
-        return await this.carry(upload, until);
+        const { carry } = await import('./carry').catch(() => {
+          throw new ApiError('offline', 'The line was lost', 0);
+        });
+        return await carry(this.env, upload, (now, keep) => this.change(id, now, keep), until);
       } catch (problem) {
         if (until.aborted) throw problem;
         if ((this.find(id)?.sent ?? 0) > before) tries = 0;
@@ -161,55 +147,6 @@ export class Uploads {
     if (!kept) return;
     if (this.find(id)) await this.change(id, kept, false);
     else this.all.value = [...this.all.value, kept];
-  }
-
-  private async carry(upload: Upload, until: AbortSignal): Promise<string> {
-    const { id, content } = upload;
-    const begun = await this.begin(upload, until);
-    let { offset } = begun;
-    let size = first;
-    await this.change(id, { upload_id: begun.upload_id, sent: offset, ...(upload.upload_id !== begun.upload_id && { begun_at: this.env.now(), state: 'waiting' }) });
-    while (offset < content.size) {
-      const piece = content.slice(offset, offset + size);
-      const since = this.env.now();
-      await this.append(begun.upload_id, offset, piece, until);
-      offset += piece.size;
-      if (this.env.now() - since < quick) size = Math.min(last, size * 2);
-      await this.change(id, { sent: offset }, false);
-    }
-    await this.change(id, { state: 'up', sent: offset });
-    return begun.upload_id;
-  }
-
-  // begin answers how far the server is, and begins where it has nothing.
-  private async begin({ room_id, name, content, upload_id, begun_at }: Upload, signal: AbortSignal): Promise<Begun['upload']> {
-    if (upload_id && this.env.now() - (begun_at ?? 0) < life) {
-      const found = await this.env.get<Begun>(at`/api/uploads/${upload_id}`, { signal }).catch((problem: unknown) => {
-        if (problem instanceof ApiError && problem.status === 404) return null;
-        throw problem;
-      });
-      if (found) return found.upload;
-    }
-    return (await this.env.post<Begun>(at`/api/rooms/${room_id}/uploads`, { name, bytes: content.size }, { signal })).upload;
-  }
-
-  private async append(uploadId: string, offset: number, body: Blob, until: AbortSignal) {
-    const limit = new AbortController();
-    const stop = () => limit.abort();
-    const noTimer = this.env.timer(pieceTime, stop);
-    until.addEventListener('abort', stop);
-    const headers = { 'Content-Type': 'application/partial-upload', 'Upload-Offset': String(offset) };
-    try {
-      const response = await this.env.fetch(at`/api/uploads/${uploadId}`, { method: 'PATCH', headers, body, signal: limit.signal }).catch(() => {
-        throw new ApiError('offline', 'The line was lost', 0);
-      });
-      if (response.ok) return;
-      const said = ((await response.json().catch(() => null)) as { error?: { code: ApiError['code']; message: string } } | null)?.error;
-      throw new ApiError(said?.code ?? 'unavailable', said?.message ?? 'The server did not take it', response.status);
-    } finally {
-      noTimer();
-      until.removeEventListener('abort', stop);
-    }
   }
 
   private pause(ms: number, until: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { canVerify, fromGenesis, isHead, type Mark } from '../../chain';
+import { download } from '../../download';
 import { me } from '../../session';
 import { count } from '../../text';
 import { announce } from '../../ui/Announcer';
@@ -21,6 +22,7 @@ export default function Verify() {
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const before = useRef(remembered(tenant)).current;
   const act = useAct();
+  const taking = useAct();
   const end = useRef(new AbortController());
   useEffect(() => () => end.current.abort(), []);
 
@@ -69,10 +71,11 @@ export default function Verify() {
           <pre class="json" tabIndex={0} role="region" aria-label="Command">
             ubl verify ledger.ndjson
           </pre>
+          <Problem of={taking.problem} />
           <div class="line">
-            <a class="button plain" href="/api/export" download="ledger.ndjson">
+            <Button busy={taking.busy} onClick={() => void taking.run(() => download('/api/export', 'ledger.ndjson'))}>
               Export the ledger
-            </a>
+            </Button>
           </div>
         </div>
       </Section>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { at, del } from '../../api';
-import { addPasskey, passkeys, passkeysWork } from '../../passkey';
+import { addPasskey } from '../../ceremonies';
+import { passkeys, passkeysWork } from '../../passkey';
 import { me } from '../../session';
 import type { Passkey } from '../../types';
 import { Await, Problem } from '../../ui/Await';

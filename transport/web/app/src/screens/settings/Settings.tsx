@@ -16,6 +16,7 @@ import { Leave } from './Leave';
 import { Passkeys } from './Passkeys';
 import { Prove } from './Prove';
 import { Sessions } from './Sessions';
+import { YourData } from './YourData';
 import './settings.css';
 
 // Settings is who one is, how one signs in, and how this device shows the app.
@@ -65,6 +66,7 @@ export default function Settings() {
           {t('settings.agents.text')} <Link to="/ui/agents">{t(isOwner.value ? 'settings.agents.all' : 'settings.agents.own')}</Link>
         </p>
       </Section>
+      <YourData /> {/* before the way out */}
       <Leave />
       <About />
     </Screen>

@@ -3,7 +3,8 @@
 
 import './welcome.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { addPasskey, passkeys, passkeysWork } from '../../passkey';
+import { addPasskey } from '../../ceremonies';
+import { passkeys, passkeysWork } from '../../passkey';
 import { check, me, ways } from '../../session';
 import { store } from '../../store';
 import { oneLine } from '../../text';

@@ -1,1 +1,0 @@
-import{At as e,Ct as t,Tt as n,Wn as r,xt as i}from"./index-D09Auybz.js";function a({of:n,children:a}){return n.data===void 0?n.problem?e(i,{problem:n.problem,onRetry:n.reload}):e(t,{}):e(r,{children:[e(o,{of:n.problem}),a(n.data)]})}function o({of:t}){return t?e(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:n(t)}):null}export{o as n,a as t};

@@ -1,1 +1,0 @@
-import{At as e,Y as t,_n as n,bt as r}from"./index-D09Auybz.js";function i(){return e(t,{title:n(`confirm.done`),above:`/ui/more`,children:e(r,{icon:`key`,title:n(`confirm.thanks`),children:e(`p`,{children:n(`confirm.back`)})})})}export{i as default};

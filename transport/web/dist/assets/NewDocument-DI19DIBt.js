@@ -1,1 +1,0 @@
-import{At as e,Dt as t,Ot as n}from"./index-D09Auybz.js";/* empty css                  */import{t as r}from"./Editor-DsQqsfDG.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return e(r,{w:i,above:a,onCancel:()=>t(a),onSaved:({document:e})=>n(e?`${a}/${e.document_id}`:a,{replace:!0})})}export{i as default};

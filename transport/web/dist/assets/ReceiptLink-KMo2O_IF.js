@@ -1,1 +1,0 @@
-import{At as e,Et as t,wt as n}from"./index-D09Auybz.js";function r({of:r,what:i=`Receipt`}){return e(t,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[e(n,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

@@ -1,1 +1,0 @@
-import{At as e,_n as t}from"./index-D09Auybz.js";import{t as n}from"./Plan-DXVLHalH.js";import{n as r}from"./Later-DTFJHKMI.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};

@@ -1,1 +1,0 @@
-import{At as e,Et as t,X as n}from"./index-D09Auybz.js";function r({to:r}){return e(n,{title:`Agreement`,children:e(`p`,{children:e(t,{to:`/ui/agreements/${r}`,children:`What it permits, and how it came to be`})})})}export{r as t};

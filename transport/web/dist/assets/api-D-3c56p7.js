@@ -1,1 +1,0 @@
-import{Cn as e,On as t,Tn as n}from"./index-D09Auybz.js";var r=e=>n(`/api/tenant/members`,{signal:e}),i=(n,r)=>t(e`/api/tenant/members/${n}`,{name:r});async function a(t,r){let[{container:i},{members:a}]=await Promise.all([n(e`/api/containers/${t}`,{signal:r}),n(e`/api/containers/${t}/members`,{signal:r})]);return{container:i,members:a}}export{r as n,i as r,a as t};

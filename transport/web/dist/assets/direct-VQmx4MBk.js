@@ -1,1 +1,0 @@
-import{An as e,Cn as t,Dn as n,Ot as r,Pt as i}from"./index-D09Auybz.js";async function a(t){let{room:a}=await e(`/api/dms`,{with:t},{key:n()});await i.value?.refresh(),r(`/ui/rooms/${a.room_id}`)}async function o(n){await e(t`/api/rooms/${n}/leave`),await i.value?.refresh()}export{a as n,o as t};

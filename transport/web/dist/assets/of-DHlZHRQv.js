@@ -1,1 +1,0 @@
-import{rn as e}from"./index-D09Auybz.js";var t=t=>t.find(t=>t.user_id===e.value?.identity.user_id);export{t};

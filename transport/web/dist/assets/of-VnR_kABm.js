@@ -1,0 +1,1 @@
+import{tn as e}from"./index-7f_a9H4I.js";var t=t=>t.find(t=>t.user_id===e.value?.identity.user_id);export{t};

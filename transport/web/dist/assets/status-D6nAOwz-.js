@@ -1,1 +1,0 @@
-import{At as e,Tn as t,Y as n,_n as r,bt as i,tn as a}from"./index-D09Auybz.js";function o({title:t,children:o}){return e(n,{title:t,above:`/ui/settings`,children:a.value?o:e(i,{icon:`lock`,title:r(`operating.only`),children:e(`p`,{children:r(`operating.only.hint`)})})})}var s=async e=>(await t(`/api/platform/cluster`,{signal:e})).cluster;export{o as n,s as t};

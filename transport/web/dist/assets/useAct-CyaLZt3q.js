@@ -1,1 +1,0 @@
-import{Bn as e,In as t,zn as n}from"./index-D09Auybz.js";function r(){let[r,i]=e({busy:!1}),a=n(!0),o=n(!1);t(()=>()=>void(a.current=!1),[]);let s=e=>(o.current=!1,a.current&&i({busy:!1,problem:e}),e===void 0);return{...r,problem:r.problem,run:async e=>!o.current&&(o.current=!0,i({busy:!0}),e().then(()=>s(),e=>s(e))),clear:()=>i({busy:!1})}}export{r as t};
