@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -142,6 +141,9 @@ func ContainerOf(id AgreementID) ContainerID {
 func ContainerSlug(k Kind, name string) ContainerID {
 	return ContainerID(k.Prefix() + k.IDs + strings.TrimPrefix(string(RoomSlug(name)), "r:"))
 }
+
+// NoContainer is what somebody is told of a container that isn't there, or not for them.
+const NoContainer = "there is no such container"
 
 // ContainerSummary is an entry of a tenant's directory.
 type ContainerSummary struct {
@@ -302,15 +304,13 @@ var documentType = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 func (k DocumentKey) String() string { return k.Type + "/" + k.ID }
 
 // ValidSourcePath reports whether a path may be that of a file in a source: relative, with
-// slashes, and without control characters.
+// slashes, and without characters that can't be seen.
 func ValidSourcePath(path string) bool {
 	return path != "." && len(path) <= MaxPathBytes && fs.ValidPath(path) && isName(path)
 }
 
-// isName reports whether a name of a file is UTF-8 without control characters.
-func isName(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
-}
+// isName reports whether a name of a file is UTF-8, and every character of it can be seen.
+func isName(s string) bool { return utf8.ValidString(s) && CheckTitle(s) == nil }
 
 // CheckCommit refuses what is not the name of a commit: a SHA-1 or SHA-256 in hex. A source may have none.
 func CheckCommit(name string) error {
@@ -427,6 +427,9 @@ type (
 		Commit string // of the source; "" for none
 		Put    []DocumentToPublish
 		Remove []DocumentKey
+		// RemoveMost says that Remove is meant, though it is more than half of what is published.
+		// Without it that is refused: a source that is suddenly empty is mostly a mistake.
+		RemoveMost bool
 	}
 	// ListDocuments lists documents by id, from after After, as they are or were. Who
 	// may look. Answers *DocumentList without contents.

@@ -124,7 +124,7 @@ func (o *Ontology) Parse(file string, data []byte) *Entry {
 // read checks the path and the text, and parts the front matter from the body.
 func (e *Entry) read(data []byte) (*tree, bool) {
 	if !ubl.ValidSourcePath(e.Path) || strings.Contains(e.Path, `\`) {
-		e.tell(Broken, 0, "", "the path has more than %d bytes, or characters that don't belong there", MaxPath)
+		e.tell(Broken, 0, "", "the path has more than %d bytes, or characters that can't be seen", MaxPath)
 		return nil, false
 	}
 	if len(data) > MaxFile {

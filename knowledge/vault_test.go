@@ -126,6 +126,10 @@ func TestStorable(t *testing.T) {
 		"as long as may be":   {"tags/" + strings.Repeat("x", 64) + ".md", "A", ""},
 		"one byte more":       {"tags/" + strings.Repeat("x", 65) + ".md", "A", "tags/" + strings.Repeat("x", 65) + ".md: the file's name is its ID: 1 to 64 bytes without .md, and without two dots in a row; this one has 65"},
 		"no name":             {"tags/.md", "A", "tags/.md: the file's name is its ID: 1 to 64 bytes without .md, and without two dots in a row; this one has 0"},
+		"a name unseen":       {"tags/a\u200b.md", "A", "tags/a\u200b.md: the path has more than 1024 bytes, or characters that can't be seen"},
+		"a name that turns":   {"tags/a\u202eb.md", "A", "tags/a\u202eb.md: the path has more than 1024 bytes, or characters that can't be seen"},
+		"a folder that turns": {"t\u2066/a.md", "A", "t\u2066/a.md: the path has more than 1024 bytes, or characters that can't be seen"},
+		"a joined picture":    {"tags/👩\u200d🔧.md", "A", ""},
 		"a title unseen":      {"tags/a.md", `"a\u202eb"`, "tags/a.md:2: the title holds a character that turns the direction of writing"},
 		"a title that sounds": {"tags/a.md", `"a\x07"`, "tags/a.md:2: the title holds a control character"},
 	} {

@@ -53,7 +53,7 @@ func TestAnsweredAgain(t *testing.T) {
 	key := ubl.DocumentKey{Type: "tag", ID: "commons"}
 	published := ubl.DocumentToPublish{DocumentKey: key, Path: "tags/commons.md", Title: "Commons", Content: "Shared", Metadata: json.RawMessage(`{"publish":true}`)}
 	ask(plans, ubl.PublishDocuments{Request: h.Request(ana), Commit: strings.Repeat("0", 40), Put: []ubl.DocumentToPublish{published}, Remove: []ubl.DocumentKey{{Type: "tag", ID: "never"}}})
-	ask(plans, ubl.PublishDocuments{Request: h.Request(ana), Remove: []ubl.DocumentKey{key}})
+	ask(plans, ubl.PublishDocuments{Request: h.Request(ana), Remove: []ubl.DocumentKey{key}, RemoveMost: true})
 	put := ask(plans, ubl.PutFile{Request: h.Request(ana), Name: " plan.pdf ", Type: "Application/PDF", Blob: blobID, Bytes: 7}).(*ubl.FileResult)
 	if f := put.File; f.Name != "plan.pdf" || f.Type != "application/pdf" || f.Receipt != put.Receipt || f.ContentHash != f.Salt.Commit(blobID.Sum()) {
 		t.Errorf("the file is answered %+v", f)

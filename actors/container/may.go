@@ -10,7 +10,7 @@ import (
 
 // errUnknown is the answer to who may not look into a container: that of one that
 // never was, since names of private ones must not be guessed.
-func errUnknown() *ubl.Error { return ubl.Errorf(ubl.CodeNotFound, "there is no such container") }
+func errUnknown() *ubl.Error { return ubl.Errorf(ubl.CodeNotFound, ubl.NoContainer) }
 
 // look refuses who may not look into the container.
 func (s *State) look(who ubl.Identity) error {

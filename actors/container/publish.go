@@ -16,6 +16,9 @@ func (s *State) decidePublish(cmd ubl.PublishDocuments, at actors.Moment) (*plan
 	if err := s.mayPublish(cmd); err != nil {
 		return nil, err
 	}
+	if n := s.publishedOf(cmd.Remove); 2*n > len(s.Keyed) && !cmd.RemoveMost {
+		return nil, ubl.Errorf(ubl.CodeValidation, "this removes %d of %d published documents: say remove_most where that is meant", n, len(s.Keyed))
+	}
 	p := publishing{State: s, commit: cmd.Commit, who: cmd.Who.UserID, at: at, seen: map[ubl.DocumentKey]bool{}}
 	p.Event.Documents = make([]document, 0, len(cmd.Put)+len(cmd.Remove))
 	for _, d := range cmd.Put {
@@ -69,6 +72,16 @@ func (s *State) mayPublish(cmd ubl.PublishDocuments) error {
 		return ubl.Errorf(ubl.CodeTooLarge, "the texts published at once are longer than %d bytes", ubl.MaxPublishedBytes)
 	}
 	return nil
+}
+
+// publishedOf is how many of the keys are those of published documents.
+func (s *State) publishedOf(keys []ubl.DocumentKey) (n int) {
+	for _, key := range keys {
+		if _, ok := s.Keyed[key]; ok {
+			n++
+		}
+	}
+	return n
 }
 
 // named says which of many documents was refused.
@@ -189,6 +202,9 @@ func publishContent(c ubl.PublishDocuments) []string {
 	}
 	for _, key := range c.Remove {
 		content = append(content, key.Type, key.ID)
+	}
+	if c.RemoveMost { // else as before there was such a thing
+		content = append(content, "remove_most")
 	}
 	return content
 }

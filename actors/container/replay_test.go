@@ -276,7 +276,7 @@ func (w *world) delete(rt *rapid.T) {
 func (w *world) publish(rt *rapid.T) {
 	at := w.place(rt)
 	for range 2 {
-		c := ubl.PublishDocuments{Request: w.request(rt)}
+		c := ubl.PublishDocuments{Request: w.request(rt), RemoveMost: true}
 		if rapid.Bool().Draw(rt, "commit") {
 			c.Commit = strings.Repeat("a1", 20)
 		}

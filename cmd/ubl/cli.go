@@ -38,6 +38,8 @@ type cli struct {
 
 	Search searchCmd `cmd:"" group:"Rooms and messages" help:"Find messages in all your rooms, by what they say."`
 
+	Workspace workspaceCmd `cmd:"" group:"Documents and files" help:"List and make workspaces."`
+
 	Doc  docCmd  `cmd:"" group:"Documents and files" help:"List, read, write and find documents."`
 	File fileCmd `cmd:"" group:"Documents and files" help:"Put files into workspaces, and get them."`
 
@@ -208,6 +210,8 @@ var examples = map[string][]string{
 	"token create":       {`export UBL_TOKEN=$(ubl token ana@example.com)`, `ubl token ana@example.com --service builder --ttl 720h`, `ubl token ana@example.com --service scribe --room general --tools "messenger.*"`},
 	"token list":         {`ubl token list`, `ubl token list --json`},
 	"token revoke":       {`ubl token revoke 0123456789abcdef0123456789abcdef`, `ubl token revoke builder`},
+	"workspace list":     {`ubl workspace list`, `ubl workspace list --json`},
+	"workspace create":   {`ubl workspace create Handbook`, `ubl workspace create Board --for members`, `ubl workspace create "Public pages" --for public`},
 	"doc list":           {`ubl doc list`, `ubl doc list --workspace plans --as-of 4711 --json`},
 	"doc get":            {`ubl doc get Launch`, `ubl doc get d:01890000-0000-7000-8000-000000000000 --at-version 2 > launch.md`},
 	"doc put":            {`ubl doc put launch.md`, `ubl doc put launch.md --document Launch --if-version 3`, `date | ubl doc put - --title Now --workspace plans`},

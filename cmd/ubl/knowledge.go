@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -107,9 +108,10 @@ type knowledgeImportCmd struct {
 	inWorkspace
 	aVault
 	sure
-	Commit string `help:"The commit of the folder, which each document then names: 40 or 64 hex digits." placeholder:"SHA" config:"-"`
-	DryRun bool   `name:"dry-run" help:"Say what would change, and change nothing." config:"-"`
-	Quiet  bool   `help:"Tell no progress." config:"-"`
+	Commit     string `help:"The commit of the folder, which each document then names: 40 or 64 hex digits." placeholder:"SHA" config:"-"`
+	RemoveMost bool   `name:"remove-most" help:"Delete documents even if they are more than half of what is published." config:"-"`
+	DryRun     bool   `name:"dry-run" help:"Say what would change, and change nothing." config:"-"`
+	Quiet      bool   `help:"Tell no progress." config:"-"`
 }
 
 // Run brings the workspace up to what the folder has.
@@ -139,6 +141,9 @@ func (c *knowledgeImportCmd) Run(ctx context.Context, p *program) error {
 	plan := c.compare(vault, stored)
 	if c.DryRun || plan.empty() {
 		return c.tell(p, plan, nil)
+	}
+	if 2*len(plan.remove) > len(stored) && !c.RemoveMost {
+		return fmt.Errorf("this deletes %d of the %d published documents. Is %s the right folder? If so, add --remove-most", len(plan.remove), len(stored), c.Folder)
 	}
 	if len(plan.remove) > 0 {
 		if err := c.ask(fmt.Sprintf("this deletes %s that the folder doesn't publish any more, with their versions", plural(len(plan.remove), "published document"))); err != nil {
@@ -216,6 +221,7 @@ func (c *knowledgeImportCmd) compare(vault *knowledge.Vault, stored map[ubl.Docu
 			plan.remove = append(plan.remove, key)
 		}
 	}
+	slices.SortFunc(plan.remove, func(a, b ubl.DocumentKey) int { return strings.Compare(a.String(), b.String()) })
 	return plan
 }
 
@@ -246,6 +252,9 @@ func (c *knowledgeImportCmd) publish(ctx context.Context, p *program, server *cl
 		}
 		gone := min(len(remove), ubl.MaxPublished-n)
 		body := map[string]any{"documents": documents, "remove": append([]ubl.DocumentKey{}, remove[:gone]...)}
+		if c.RemoveMost {
+			body["remove_most"] = true
+		}
 		if c.Commit != "" {
 			body["commit"] = c.Commit
 		}

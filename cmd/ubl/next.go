@@ -50,6 +50,10 @@ func (e *apiError) next() string {
 		return `sign in again with "ubl login URL"; on the server's own machine, make a token with "ubl token EMAIL" and export it as UBL_TOKEN`
 	case ubl.CodeNotAMember:
 		return `"ubl room list" shows the rooms that you are in; an owner of another can add you`
+	case ubl.CodeNotFound:
+		if e.body.Error.Message == ubl.NoContainer {
+			return `"ubl workspace list" shows the workspaces that you may look into; "ubl workspace create NAME" makes one`
+		}
 	}
 	return ""
 }

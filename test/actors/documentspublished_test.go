@@ -238,6 +238,10 @@ func TestPublishRefuses(t *testing.T) {
 		{"no type", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.Type = "" }, ubl.CodeValidation},
 		{"a long id", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.ID = strings.Repeat("é", 33) }, ubl.CodeValidation},
 		{"an id with a line", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.ID = "a\nb" }, ubl.CodeValidation},
+		{"an id that turns around", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.ID = "plan\u202efdp" }, ubl.CodeValidation},
+		{"an id with what nobody sees", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.ID = "tide\u200b" }, ubl.CodeValidation},
+		{"a path that turns around", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.Path = "a/\u2066b.md" }, ubl.CodeValidation},
+		{"a path with what nobody sees", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.Path = "a\u2060/b.md" }, ubl.CodeValidation},
 		{"a path outside", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.Path = "../x.md" }, ubl.CodeValidation},
 		{"a path from the root", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.Path = "/x.md" }, ubl.CodeValidation},
 		{"metadata that is a list", ubl.PublishDocuments{}, func(d *ubl.DocumentToPublish) { d.Metadata = json.RawMessage(`[1]`) }, ubl.CodeValidation},
@@ -262,6 +266,36 @@ func TestPublishRefuses(t *testing.T) {
 	}
 	if got := p.publish(ubl.PublishDocuments{Request: p.Request(p.bob), Put: []ubl.DocumentToPublish{good}}); !strings.HasPrefix(got, "not_found") {
 		t.Errorf("who isn't in it is answered %q", got)
+	}
+}
+
+// TestPublishRemovesMost: more than half of what is published goes only where the caller says so,
+// and what isn't published counts neither way.
+func TestPublishRemovesMost(t *testing.T) {
+	p := openPress(t)
+	var all []ubl.DocumentToPublish
+	var keys []ubl.DocumentKey
+	for _, id := range []string{"a", "b", "c", "d"} {
+		all = append(all, page("tag", id, id, ""))
+		keys = append(keys, all[len(all)-1].DocumentKey)
+	}
+	never := ubl.DocumentKey{Type: "tag", ID: "never"}
+	for _, step := range []struct {
+		cmd  ubl.PublishDocuments
+		want string
+	}{
+		{ubl.PublishDocuments{Put: all[:3]}, "v1, v1, v1; 0 unchanged"},
+		{ubl.PublishDocuments{Put: all[3:], Remove: keys[:2]}, "validation_error: this removes 2 of 3 published documents: say remove_most where that is meant"},
+		{ubl.PublishDocuments{Put: all[3:], Remove: []ubl.DocumentKey{never}}, "v1; 1 unchanged"},
+		{ubl.PublishDocuments{Remove: []ubl.DocumentKey{keys[0], keys[1], never}}, "v1 removed, v1 removed; 1 unchanged"},
+		{ubl.PublishDocuments{Remove: keys[:3]}, "v1 removed; 2 unchanged"},
+		{ubl.PublishDocuments{Remove: keys[3:]}, "validation_error: this removes 1 of 1 published documents: say remove_most where that is meant"},
+		{ubl.PublishDocuments{Remove: keys[3:], RemoveMost: true}, "v1 removed; 0 unchanged"},
+		{ubl.PublishDocuments{Remove: keys, RemoveMost: true}, "; 4 unchanged"},
+	} {
+		if got := p.publish(step.cmd); got != step.want {
+			t.Errorf("%+v is answered %q, want %q", step.cmd, got, step.want)
+		}
 	}
 }
 

@@ -143,7 +143,7 @@ func (w *world) documents(shelf ubl.Name) {
 	if made := must[*ubl.DocumentsPublished](w.forwarder, shelf, ubl.PublishDocuments{Request: w.h.Request(w.ana), Put: []ubl.DocumentToPublish{page}}); len(made.Changed) != 1 {
 		w.t.Errorf("published are %+v", made)
 	}
-	must[*ubl.DocumentsPublished](w.forwarder, shelf, ubl.PublishDocuments{Request: w.h.Request(w.ana), Remove: key})
+	must[*ubl.DocumentsPublished](w.forwarder, shelf, ubl.PublishDocuments{Request: w.h.Request(w.ana), Remove: key, RemoveMost: true})
 	first := must[*ubl.DocumentResult](w.forwarder, shelf, ubl.CreateDocument{Request: w.h.Request(w.ana), Title: title, Content: "first"})
 	id := first.Document.DocumentID
 	must[*ubl.DocumentResult](w.forwarder, shelf, ubl.UpdateDocument{Request: w.h.Request(w.ana), DocumentID: id, Title: &title, Content: &content, IfVersion: 1})

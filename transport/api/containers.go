@@ -79,7 +79,7 @@ func placeOf(ctx context.Context, id ubl.ContainerID) (ubl.Name, error) {
 	case id.Valid():
 		return container(ctx, id), nil
 	}
-	return "", ubl.Errorf(ubl.CodeNotFound, "there is no such container")
+	return "", ubl.Errorf(ubl.CodeNotFound, ubl.NoContainer)
 }
 
 type creditsInput struct {

@@ -106,6 +106,7 @@ type publishDocumentsInput struct {
 		Commit    string         `json:"commit,omitempty" pattern:"^([0-9a-f]{40}|[0-9a-f]{64})$" doc:"The source's commit that has them so." example:"4b825dc642cb6eb9a060e54bf8d69288fbee4904"`
 		Documents []documentBody `json:"documents,omitempty" maxItems:"100" doc:"What the source has now."`
 		Remove    []PublishedKey `json:"remove,omitempty" maxItems:"100" doc:"What it has no more."`
+		Most      bool           `json:"remove_most,omitempty" doc:"Remove them even if they are more than half of what is published."`
 	}
 }
 
@@ -126,7 +127,7 @@ type documentBody struct {
 }
 
 func (a *API) publishDocuments(ctx context.Context, in *publishDocumentsInput) (any, error) {
-	cmd := ubl.PublishDocuments{Request: envelope.Command(ctx, in.Body.Key), Commit: in.Body.Commit}
+	cmd := ubl.PublishDocuments{Request: envelope.Command(ctx, in.Body.Key), Commit: in.Body.Commit, RemoveMost: in.Body.Most}
 	for _, d := range in.Body.Documents {
 		metadata := json.RawMessage("{}")
 		if d.Metadata != nil { // else it would be null

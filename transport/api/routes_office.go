@@ -31,7 +31,7 @@ func (a *API) documentRoutes() {
 		summary: "Delete a document", more: "For good, with all its versions and files: nobody reads them any more, and the server forgets titles, texts and salts. The ledger keeps that it was there. Answers what is left of it."}, a.deleteDocument)
 	handle(a, operation{method: "POST", path: "/workspaces/{workspaceId}/publish", id: "publish-documents", asks: sometimes, counts: ubl.Sends, tool: "office.document.publish", tag: "documents",
 		answers: "ubl.api.documents_published.v1", large: true, destroys: true,
-		summary: "Bring documents up to what their source has", more: "A hundred at once at most, as one act: those that have changed get a version each, those to be removed are deleted with their versions and files. " +
+		summary: "Bring documents up to what their source has", more: "A hundred at once at most, as one act: those that have changed get a version each, those to be removed are deleted with their versions and files, more than half of all only with remove_most. " +
 			"What is here already is passed over, so publishing the same again changes nothing. A published document is changed in no other way. list-documents tells what each was published as."}, a.publishDocuments)
 	handle(a, operation{method: "GET", path: "/workspaces/{workspaceId}/documents/{documentId}/versions", id: "list-versions", tool: "office.document.versions", tag: "documents", answers: "ubl.api.document_versions.v1",
 		summary: "A document's versions", more: "Oldest first, without contents; next_cursor is null on the last page. The look is receipted."}, a.listVersions)
