@@ -95,7 +95,8 @@ func isDay(s string) bool {
 // Excerpt is a part of a document around what was found in it, or its beginning where that is
 // elsewhere, such as in the title.
 type Excerpt struct {
-	// Snippet is plain text, with single blanks between words.
+	// Snippet is plain text, with single blanks between words. Where a search finds many long documents
+	// it is empty for some of them.
 	Snippet string `json:"snippet"`
 	// Highlights are what was found, as characters of the snippet.
 	Highlights []Highlight `json:"highlights,omitempty"`

@@ -22,7 +22,7 @@ const (
 	fieldStems = "stems"
 	// fieldSays has what it says of itself, as terms that [says] makes.
 	fieldSays = "says"
-	// fieldDay has its date: the year, the month and the day, each as one term.
+	// fieldDay has its date, as terms of the times that it is in: see [parts].
 	fieldDay = "day"
 	// fieldDigest is stored: the stems that it has most often, each followed by how often.
 	fieldDigest = "digest"
@@ -79,9 +79,6 @@ func asTerms(texts []string) (out analysis.TokenStream) {
 	}
 	return out
 }
-
-// parts are the year, the month and the day of a date.
-func parts(day string) []string { return []string{day[:4], day[:7], day} }
 
 // digest writes down the stems that are there most often.
 func digest(often map[string]int) string {

@@ -13,7 +13,7 @@ import (
 // Versions of the mapping and of what is indexed; an index of another version is made again.
 // What is indexed of messages has a version of its own besides, [messageForm].
 const (
-	formOfDocuments = "4"
+	formOfDocuments = "5"
 	formOfMessages  = "3"
 )
 

@@ -70,9 +70,25 @@ func conditions(q ubl.DocumentQuery) (must []query.Query) {
 	return must
 }
 
-// between are the terms of a time: whole years and months where it has them.
+// spans are how many characters of a day name the thousand, hundred and ten years that it is in, its year, its
+// month, and itself, and how long each takes.
+var spans = []struct{ chars, years, months, days int }{{1, 1000, 0, 0}, {2, 100, 0, 0}, {3, 10, 0, 0}, {4, 1, 0, 0}, {7, 0, 1, 0}, {10, 0, 0, 1}}
+
+// parts are the terms of a day.
+func parts(day string) (terms []string) {
+	for _, s := range spans {
+		terms = append(terms, day[:s.chars])
+	}
+	return terms
+}
+
+// firstDay ends, behind a span's characters, as every day does on which such a span begins.
+const firstDay = "0000-01-01"
+
+// between are the terms of a time, "" for no bound: the longest spans that it has. Each is looked up, so
+// they must be few.
 func between(first, last string) (terms []string) {
-	from, to := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	from, to := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 	if at, err := time.Parse(dayForm, first); err == nil {
 		from = at
 	}
@@ -81,13 +97,12 @@ func between(first, last string) (terms []string) {
 	}
 	for from.Before(to) {
 		day := from.Format(dayForm)
-		switch year, month := from.AddDate(1, 0, 0), from.AddDate(0, 1, 0); {
-		case from.YearDay() == 1 && !year.After(to):
-			terms, from = append(terms, day[:4]), year
-		case from.Day() == 1 && !month.After(to):
-			terms, from = append(terms, day[:7]), month
-		default:
-			terms, from = append(terms, day), from.AddDate(0, 0, 1)
+		for _, s := range spans {
+			next := from.AddDate(s.years, s.months, s.days)
+			if day[s.chars:] == firstDay[s.chars:] && !next.After(to) {
+				terms, from = append(terms, day[:s.chars]), next
+				break
+			}
 		}
 	}
 	return terms

@@ -42,8 +42,8 @@ func BenchmarkQuestions(b *testing.B) {
 		{"all of two words", func() ubl.DocumentQuery { return ubl.DocumentQuery{Query: ask(2)} }},
 		{"a question of six words", func() ubl.DocumentQuery { return ubl.DocumentQuery{Query: ask(6), Any: true} }},
 		{"a question of thirty words", func() ubl.DocumentQuery { return ubl.DocumentQuery{Query: ask(30), Any: true} }},
-		{"a question about a time", func() ubl.DocumentQuery {
-			return ubl.DocumentQuery{Query: ask(6), Any: true, From: "1970-01-01", To: "2026-06-30"}
+		{"a question since a day", func() ubl.DocumentQuery {
+			return ubl.DocumentQuery{Query: ask(6), Any: true, From: "1969-12-31"}
 		}},
 	} {
 		b.Run(q.name, func(b *testing.B) {

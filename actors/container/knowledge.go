@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 
@@ -47,17 +48,17 @@ func (c *Container) listKnowledge(t *actors.Turn, cmd ubl.ListKnowledge) {
 		})
 		out.Total = len(all)
 		all = all[min(cmd.Offset, len(all)):]
-		bytes := 0
+		left := int64(ubl.MaxKnowledgeBytes)
 		for _, e := range all[:min(cmd.Limit, len(all))] {
-			k, err := c.knowledge(ctx, e.id)
+			k, err := c.knowledge(ctx, e.id, left)
 			if err != nil {
 				return nil, err
 			}
 			if k == nil {
 				continue
 			}
-			if bytes += len(*k.Content); bytes > ubl.MaxKnowledgeBytes {
-				k.Content = nil
+			if k.Content != nil {
+				left -= int64(len(*k.Content))
 			}
 			out.Data = append(out.Data, *k)
 		}
@@ -94,7 +95,7 @@ func (c *Container) readKnowledge(t *actors.Turn, cmd ubl.ReadKnowledge) {
 		if !listed {
 			return nil, errNoDocument()
 		}
-		k, err := c.knowledge(ctx, id)
+		k, err := c.knowledge(ctx, id, math.MaxInt64)
 		if err == nil && k == nil {
 			err = errNoDocument()
 		}
@@ -105,17 +106,22 @@ func (c *Container) readKnowledge(t *actors.Turn, cmd ubl.ReadKnowledge) {
 	})
 }
 
-// knowledge is a published document as anyone reads it, nil where it is gone by now.
-func (c *Container) knowledge(ctx context.Context, id ubl.DocumentID) (*ubl.Knowledge, error) {
-	d, content, err := c.matched(ctx, id)
+// knowledge is a published document as anyone reads it, with its content where that has at most so many
+// bytes; nil where it is gone by now.
+func (c *Container) knowledge(ctx context.Context, id ubl.DocumentID, most int64) (*ubl.Knowledge, error) {
+	d, content, err := c.matched(ctx, id, most)
 	if err != nil || d == nil || d.Published == nil {
 		return nil, err
 	}
 	as := d.Published
-	return &ubl.Knowledge{
-		ID: as.ID, ContentType: as.Type, Path: as.Path, Title: d.Title, Metadata: as.Metadata, Content: &content, SyncedAt: d.UpdatedAt, CommitSHA: as.Commit,
+	k := &ubl.Knowledge{
+		ID: as.ID, ContentType: as.Type, Path: as.Path, Title: d.Title, Metadata: as.Metadata, SyncedAt: d.UpdatedAt, CommitSHA: as.Commit,
 		DocumentID: d.DocumentID, Version: d.Version, ContentHash: d.ContentHash, Salt: d.Salt,
-	}, nil
+	}
+	if d.Bytes <= most {
+		k.Content = &content
+	}
+	return k, nil
 }
 
 func (c *Container) searchKnowledge(t *actors.Turn, cmd ubl.SearchKnowledge) {

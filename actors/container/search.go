@@ -51,6 +51,10 @@ func (c *Container) canFind(q *ubl.DocumentQuery) error {
 // written. For the index a search waits for less (see [ubl.Searcher]).
 const findTimeout = 30 * time.Second
 
+// excerptTexts is how many bytes of texts are read for the excerpts of one search. What has a longer text than is left
+// of them is shown without one.
+const excerptTexts = 16 << 20
+
 // find asks the Searcher, and reads what it found of the best behind the first few. It looks for one
 // more, to see whether there is another page.
 func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, q ubl.DocumentQuery, after, limit int) (*ubl.DocumentHits, error) {
@@ -77,11 +81,13 @@ func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, q ubl
 			return nil, err
 		}
 	}
+	left := int64(excerptTexts)
 	for _, m := range found.Matches {
-		doc, content, err := c.matched(ctx, m.DocumentID)
+		doc, content, err := c.matched(ctx, m.DocumentID, left)
 		if err != nil {
 			return nil, err
 		}
+		left -= int64(len(content))
 		if doc != nil && doc.UpdatedAt > hidden {
 			hits.Documents = append(hits.Documents, &ubl.DocumentHit{Document: *doc, Score: m.Score, Excerpt: found.Excerpt(content)})
 		}
@@ -89,9 +95,9 @@ func (c *Container) find(ctx context.Context, upTo int64, hidden ubl.Time, q ubl
 	return hits, nil
 }
 
-// matched is a document that the index has, with its content beside it; nil for one that is gone, which the index may
-// be yet to learn. Each is read in a view of its own, which is short.
-func (c *Container) matched(ctx context.Context, id ubl.DocumentID) (doc *ubl.Document, content string, err error) {
+// matched is a document that the index has, with its content beside it where that has at most so many bytes; nil for one
+// that is gone, which the index may be yet to learn. Each is read in a view of its own, which is short.
+func (c *Container) matched(ctx context.Context, id ubl.DocumentID, most int64) (doc *ubl.Document, content string, err error) {
 	var stored []byte
 	err = c.Read.View(ctx, c.group, func(snap ubl.Snapshot) error {
 		deleted, err := c.isDeleted(snap, id)
@@ -99,13 +105,13 @@ func (c *Container) matched(ctx context.Context, id ubl.DocumentID) (doc *ubl.Do
 			return err
 		}
 		var text int64
-		if doc, text, err = c.newest(snap, id); err == nil && doc != nil {
+		if doc, text, err = c.newest(snap, id); err == nil && doc != nil && doc.Bytes <= most {
 			stored, err = c.readText(snap, string(id), text)
 		}
 		return err
 	})
-	if err != nil || doc == nil {
-		return nil, "", err
+	if err != nil || stored == nil {
+		return doc, "", err
 	}
 	text, err := decodeText(stored)
 	return doc, text.Content, err

@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"ubl"
@@ -44,5 +45,30 @@ func TestPagesOfASearch(t *testing.T) {
 		if len(hits.Documents) != 0 || hits.Next != 0 {
 			t.Errorf("after %d there are %d hits, next %d", after, len(hits.Documents), hits.Next)
 		}
+	}
+}
+
+// TestExcerptsOfLongDocuments: a search reads so much of texts for its excerpts, and no more.
+func TestExcerptsOfLongDocuments(t *testing.T) {
+	h := harness.Open(t, harness.Options{})
+	y := openYard(t, h)
+	w := ubl.ContainerName(y.ana.TenantID, ubl.GeneralWorkspace)
+	long := strings.Repeat("😀 ", ubl.MaxContentChars/2-10) + "dig here" // 2.5 MB
+	for i := range 8 {
+		y.write(w, fmt.Sprint("Plan ", i), long)
+	}
+	y.write(w, "A short one", "dig")
+	hits := harness.Must[*ubl.DocumentHits](h, w, ubl.SearchDocuments{Request: y.Request(y.bob), DocumentQuery: ubl.DocumentQuery{Query: "dig"}, Limit: 20})
+	shown, short := 0, ""
+	for _, hit := range hits.Documents {
+		switch {
+		case hit.Bytes < 10:
+			short = hit.Snippet
+		case hit.Snippet != "":
+			shown++
+		}
+	}
+	if len(hits.Documents) != 9 || shown != 6 || short != "dig" {
+		t.Errorf("of %d documents %d long ones have an excerpt, the short one %q", len(hits.Documents), shown, short)
 	}
 }

@@ -46,6 +46,15 @@ func TestSearch(t *testing.T) {
 		p.moves("/ui/search?q=moorings")
 		p.press("radio", "Documents")
 		p.find("link", "Moorings…")
+		p.moves("/ui/search?q=when+are+we+launching%3F") // as nobody has written it
+		p.press("radio", "Documents")
+		p.sees("No document has all of these words.")
+		p.find("link", "Launch plan…")
+		p.until("the form of the word that is there is marked", func() bool {
+			return eval[bool](p, `[...document.querySelectorAll('.hits mark')].some((e) => e.textContent === 'launch')`)
+		})
+		p.examine("search-question")
+		p.press("radio", "Messages")
 
 		p.moves("/ui/search?q=nothinglikethis")
 		p.sees("Nothing found")

@@ -7,13 +7,15 @@ import { Empty } from '../../ui/Empty';
 import { Icon } from '../../ui/Icon';
 import { List, Row } from '../../ui/Row';
 import { useLoad } from '../../ui/useLoad';
+import { t } from '../../words';
 import { ReceiptLink } from '../ReceiptLink';
-import { find, type Hits } from './api';
-import { marks } from './marks';
+import { partsOf } from '../search/query';
+import { findBest, type Hits } from './api';
+import { marks, type Piece } from './marks';
 
 // Found is what a search finds, the best first, with what it matched marked.
 export function Found({ w, wanted }: { w: string; wanted: string }) {
-  const hits = useLoad((signal) => find(w, wanted, signal), [w, wanted]);
+  const hits = useLoad((signal) => findBest(w, wanted, signal), [w, wanted]);
   return <Await of={hits}>{(found) => <Answer w={w} wanted={wanted} found={found} />}</Await>;
 }
 
@@ -31,6 +33,7 @@ function Answer({ w, wanted, found }: { w: string; wanted: string; found: Hits }
   return (
     <>
       {found.indexing && <Behind upTo={found.indexing.complete_up_to} />}
+      {found.some && <p class="found">{t('search.some')}</p>}
       <p class="found">
         {many} · <ReceiptLink of={found.receipt} what="Receipt of this search" />
       </p>
@@ -40,10 +43,10 @@ function Answer({ w, wanted, found }: { w: string; wanted: string; found: Hits }
             key={d.document_id}
             to={`/ui/workspaces/${w}/${d.document_id}`}
             start={<Icon name="document" />}
-            title={<Marked text={d.title} wanted={wanted} />}
+            title={<Marked pieces={marks(d.title, wanted)} />}
             sub={
               <span class="snippet" dir="auto">
-                <Marked text={d.snippet} wanted={wanted} />
+                <Marked pieces={partsOf(d.snippet, d.highlights ?? [])} />
               </span>
             }
             meta={<Time at={d.updated_at} />}
@@ -63,6 +66,6 @@ function Behind({ upTo }: { upTo: string | null }) {
   );
 }
 
-function Marked({ text, wanted }: { text: string; wanted: string }) {
-  return <>{marks(text, wanted).map((p, i) => (p.hit ? <mark key={i}>{p.text}</mark> : p.text))}</>;
+function Marked({ pieces }: { pieces: Piece[] }) {
+  return <>{pieces.map((p, i) => (p.hit ? <mark key={i}>{p.text}</mark> : p.text))}</>;
 }

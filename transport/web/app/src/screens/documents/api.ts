@@ -20,6 +20,7 @@ export interface Hits {
   // Only there while the server still indexes: documents changed later may be missing.
   indexing?: { complete_up_to: string | null };
   receipt: Receipt;
+  some?: boolean; // no document has all of the words, and these have some of them
 }
 
 // listWorkspaces are those that one may look into. One whose name looks like another's has its id
@@ -32,8 +33,19 @@ export async function listWorkspaces(signal?: AbortSignal): Promise<{ workspaces
 export const list = (w: string, cursor?: string | null, signal?: AbortSignal): Promise<Page> =>
   get<Page>(at`/api/workspaces/${w}/documents` + query({ cursor, limit: 100 }), { signal });
 
-export const find = (w: string, words: string, signal?: AbortSignal): Promise<Hits> =>
-  get<Hits>(at`/api/workspaces/${w}/search` + query({ query: words, limit: 50 }), { signal });
+// find is what has the words: all of them, or any of them in any form.
+export const find = (w: string, words: string, match: 'all' | 'any', signal?: AbortSignal): Promise<Hits> =>
+  get<Hits>(at`/api/workspaces/${w}/search` + query({ query: words, match, limit: 50 }), { signal });
+
+// mayAsk tells whether words that nothing has all of may be asked as a question. With quotes or an asterisk they
+// mean what they say.
+export const mayAsk = (words: string) => !/["*]/.test(words);
+
+// findBest is what has all of the words, or else some of them.
+export async function findBest(w: string, words: string, signal?: AbortSignal): Promise<Hits> {
+  const all = await find(w, words, 'all', signal);
+  return all.documents.length > 0 || !mayAsk(words) ? all : { ...(await find(w, words, 'any', signal)), some: true };
+}
 
 export const read = (w: string, d: string, version?: number, signal?: AbortSignal): Promise<One> =>
   get<One>(at`/api/workspaces/${w}/documents/${d}` + query({ version }), { signal });

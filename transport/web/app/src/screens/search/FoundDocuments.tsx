@@ -8,9 +8,9 @@ import { Empty } from '../../ui/Empty';
 import { Icon } from '../../ui/Icon';
 import { List, Row } from '../../ui/Row';
 import { useLoad } from '../../ui/useLoad';
-import { find as ask, listWorkspaces } from '../documents/api';
-import { marks } from '../documents/marks';
+import { find as ask, listWorkspaces, mayAsk } from '../documents/api';
 import { t } from '../../words';
+import { partsOf } from './query';
 
 const most = 50; // workspaces that are asked
 
@@ -18,9 +18,10 @@ export function FoundDocuments({ words }: { words: string }) {
   const found = useLoad((signal) => find(words, signal), [words]);
   return (
     <Await of={found}>
-      {({ hits, silent }) => (
+      {({ hits, silent, some }) => (
         <section class="hits" aria-label={t('search.documents')}>
           {silent > 0 && <p class="notice">{t('search.silent', { n: silent })}</p>}
+          {some && hits.length > 0 && <p class="some">{t('search.some')}</p>}
           {hits.length === 0 ? (
             <Empty icon="search" title={t('search.none')}>
               <p>{t('search.none.help')}</p>
@@ -38,7 +39,7 @@ export function FoundDocuments({ words }: { words: string }) {
                       <bdi>{workspace.name}</bdi> · <Time at={d.updated_at} />
                     </>
                   }
-                  below={marks(d.snippet, words).map((p, i) => (p.hit ? <mark key={i}>{p.text}</mark> : p.text))}
+                  below={partsOf(d.snippet, d.highlights ?? []).map((p, i) => (p.hit ? <mark key={i}>{p.text}</mark> : p.text))}
                 />
               ))}
             </List>
@@ -52,13 +53,20 @@ export function FoundDocuments({ words }: { words: string }) {
 interface Found {
   hits: { document: DocumentHit; workspace: Container }[];
   silent: number; // workspaces that couldn't be searched
+  some: boolean; // no document has all of the words, and these have some of them
 }
 
 async function find(words: string, signal: AbortSignal): Promise<Found> {
   const { workspaces } = await listWorkspaces(signal);
   const asked = workspaces.slice(0, most);
-  const answers = await Promise.allSettled(asked.map((w) => ask(w.container_id, words, signal)));
-  if (answers.length > 0 && answers.every((a) => a.status === 'rejected')) throw (answers[0] as PromiseRejectedResult).reason;
-  const hits = answers.flatMap((a, i) => (a.status === 'fulfilled' ? a.value.documents.map((document) => ({ document, workspace: asked[i]! })) : []));
-  return { hits, silent: answers.filter((a) => a.status === 'rejected').length + workspaces.length - asked.length };
+  const look = async (match: 'all' | 'any'): Promise<Found> => {
+    const answers = await Promise.allSettled(asked.map((w) => ask(w.container_id, words, match, signal)));
+    if (answers.length > 0 && answers.every((a) => a.status === 'rejected')) throw (answers[0] as PromiseRejectedResult).reason;
+    const hits = answers.flatMap((a, i) => (a.status === 'fulfilled' ? a.value.documents.map((document) => ({ document, workspace: asked[i]! })) : []));
+    return { hits, silent: answers.filter((a) => a.status === 'rejected').length + workspaces.length - asked.length, some: match === 'any' };
+  };
+  const all = await look('all');
+  if (all.hits.length > 0 || !mayAsk(words)) return all;
+  const some = await look('any');
+  return { ...some, hits: some.hits.sort((a, b) => b.document.score - a.document.score) };
 }
