@@ -62,7 +62,8 @@ type Options struct {
 	Pace  time.Duration
 	Burst int
 	// Retry is how long to wait before the first attempt to connect again, twice as long before each
-	// that follows, up to MostRetry. By default a second, and two minutes.
+	// that follows, up to MostRetry, until a connection has stood for that long. By default a second,
+	// and two minutes.
 	Retry, MostRetry time.Duration
 	// Pause is how long to wait before a channel or a line that was refused is tried again. By
 	// default half a minute.
@@ -90,12 +91,18 @@ type bridge struct {
 	mu      sync.Mutex
 	session *session      // nil while there is no connection
 	changed chan struct{} // closed when there is another
+	fail    func(error)   // ends the bridge; set before there is a connection
 }
 
 // Run passes on what is said until ctx ends, which is no failure, or until going on makes no sense:
 // where the room or the IRC server no longer takes the bridge, or its file can't be written.
 func Run(ctx context.Context, options Options) error {
 	o := options.withDefaults()
+	unlock, err := lock(o.State)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	kept, err := openState(o.State, o.RoomID, o.Server)
 	if err != nil {
 		return err
@@ -115,6 +122,7 @@ func (b *bridge) run(ctx context.Context) error {
 	}
 	all, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	b.fail = stop
 	connected, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	hungUp := make(chan struct{})
 	go func() {
@@ -154,7 +162,9 @@ func (b *bridge) begin(ctx context.Context) error {
 
 // keepConnected connects again and again until ctx ends.
 func (b *bridge) keepConnected(ctx context.Context) error {
-	for wait := b.Retry; ctx.Err() == nil; wait = min(2*wait, b.MostRetry) {
+	p := pauses{least: b.Retry, most: b.MostRetry}
+	for ctx.Err() == nil {
+		stood := time.Duration(0)
 		s, err := connect(ctx, b.Options, b.hear)
 		switch {
 		case errors.Is(err, errDenied):
@@ -162,7 +172,7 @@ func (b *bridge) keepConnected(ctx context.Context) error {
 		case err != nil:
 			b.Log.Warn("couldn't connect to the IRC server", "because", err)
 		default:
-			wait = b.Retry
+			since := time.Now()
 			b.Log.Info("connected to the IRC server", "nick", s.conn.CurrentNick())
 			b.use(s)
 			s.join(b.Channels...)
@@ -173,10 +183,24 @@ func (b *bridge) keepConnected(ctx context.Context) error {
 				b.Log.Warn("the connection to the IRC server ended")
 			}
 			b.use(nil)
+			stood = time.Since(since)
 		}
+		wait := p.next(stood)
 		sleep(ctx, wait+mathrand.N(wait/4+1)) // bridges that failed together don't come back together
 	}
 	return nil
+}
+
+// pauses are how long to wait before each attempt to connect. They grow until a connection has stood
+// for as long as the longest of them: a server that lets us in and puts us out is left alone, too.
+type pauses struct{ least, most, last time.Duration }
+
+func (p *pauses) next(stood time.Duration) time.Duration {
+	if stood >= p.most {
+		p.last = 0
+	}
+	p.last = min(max(p.least, 2*p.last), p.most)
+	return p.last
 }
 
 func (b *bridge) use(s *session) {
@@ -284,8 +308,11 @@ func (b *bridge) hear(nick, text, id string) {
 	if says == "" {
 		return
 	}
-	if err := b.state.put(post{Key: b.keyOf(id), Text: says}); err != nil {
+	switch err := b.state.put(post{Key: b.keyOf(id), Text: says}); {
+	case errors.Is(err, errFull):
 		b.Log.Error("lost a line of IRC", "nick", nick, "because", err)
+	case err != nil:
+		b.fail(err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package irc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -18,7 +19,7 @@ func (b *bridge) says(ctx context.Context, e *ubl.Entry) (string, error) {
 	switch e.Type {
 	case ubl.EntryMessage:
 		if plain {
-			return b.message(e, text), nil
+			return b.message(ctx, e, text)
 		}
 		return "* sent what IRC can't show: " + b.Room.Link(e), nil
 	case ubl.EntryEdit:
@@ -32,19 +33,39 @@ func (b *bridge) says(ctx context.Context, e *ubl.Entry) (string, error) {
 }
 
 // message is a message of text, with a line for each file.
-func (b *bridge) message(e *ubl.Entry, text string) string {
+func (b *bridge) message(ctx context.Context, e *ubl.Entry, text string) (string, error) {
 	if bridgedInRoom.MatchString(text) {
-		return ""
+		return "", nil
 	}
-	if e.ReplyTo != nil || e.Thread != nil {
-		text = "↳ " + text
+	if to := cmp.Or(e.ReplyTo, e.Thread); to != nil {
+		answered, err := b.answered(ctx, *to)
+		if err != nil {
+			return "", err
+		}
+		text = "↳ " + answered + text
 	}
 	var lines strings.Builder
 	lines.WriteString(text)
 	for _, file := range e.Attachments {
 		fmt.Fprintf(&lines, "\n* file %s (%d bytes): %s", oneLine(file.Name), file.Bytes, b.Room.Link(e))
 	}
-	return lines.String()
+	return lines.String(), nil
+}
+
+// answered is whom a message answers, as it stands before the text; "" where theirs is gone. Who wrote on
+// IRC is called as there.
+func (b *bridge) answered(ctx context.Context, id ubl.MessageID) (string, error) {
+	target, err := b.Room.Entry(ctx, id)
+	if err != nil || target == nil {
+		return "", err
+	}
+	name := b.Room.Name(ctx, target.AuthorID)
+	if target.Body != nil && target.AuthorID == b.Self {
+		if text, plain := target.Body.Text(); plain && bridgedInRoom.MatchString(text) {
+			name, _, _ = strings.Cut(text, viaIRC)
+		}
+	}
+	return cutAt(visible(oneLine(name)), maxName) + ": ", nil
 }
 
 // removed says that a message is gone. A reaction that was taken back is nobody's business here.

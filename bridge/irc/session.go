@@ -114,7 +114,7 @@ const (
 	errNoSuchNick, errNoSuchChannel, errCannotSend, errTooMany = "401", "403", "404", "405"
 	errBadNick, errUnavailable, errNotIn, errBadPassword       = "432", "437", "442", "464"
 	errBanned, errFullChannel, errInviteOnly, errBannedFromIt  = "465", "471", "473", "474"
-	errBadKey, errBadMask, errNeedsAccount                     = "475", "476", "477"
+	errBadKey, errBadMask, errNeedsAccount, errForwarded       = "475", "476", "477", "470"
 )
 
 // listen has the connection call the session.
@@ -131,7 +131,7 @@ func (s *session) listen() {
 	on(func(m ircmsg.Message) { s.pong(last(m)) }, "PONG")
 	on(s.said, "PRIVMSG")
 	on(s.refuse, errNoSuchNick, errNoSuchChannel, errCannotSend, errNotIn)
-	on(s.keptOut, errNoSuchChannel, errTooMany, errUnavailable, errFullChannel, errInviteOnly, errBannedFromIt, errBadKey, errBadMask, errNeedsAccount)
+	on(s.keptOut, errNoSuchChannel, errTooMany, errUnavailable, errFullChannel, errInviteOnly, errBannedFromIt, errBadKey, errBadMask, errNeedsAccount, errForwarded)
 	on(func(m ircmsg.Message) { s.note(last(m), false) }, "ERROR", errBadNick, errBanned)
 	on(func(m ircmsg.Message) { s.note(last(m), true) }, ircevent.ERR_SASLFAIL, errBadPassword)
 }
@@ -155,8 +155,8 @@ func (s *session) note(why string, denied bool) {
 func (s *session) self(nick string) bool { return folded(nick) == folded(s.conn.CurrentNick()) }
 
 func (s *session) membership(channel, nick string, in bool) {
-	if !s.self(nick) {
-		return
+	if !s.self(nick) || !s.named(channel) {
+		return // a server may put us into other channels
 	}
 	s.mu.Lock()
 	s.joined[folded(channel)] = in
@@ -171,10 +171,15 @@ func (s *session) membership(channel, nick string, in bool) {
 	s.later(func() { s.join(channel) })
 }
 
+// named reports whether a channel is one that the bridge is for.
+func (s *session) named(channel string) bool {
+	return slices.ContainsFunc(s.Channels, func(c string) bool { return folded(c) == folded(channel) })
+}
+
 // keptOut tries again later to get in.
 func (s *session) keptOut(m ircmsg.Message) {
 	channel := param(m, 1)
-	if s.isIn(channel) || !slices.ContainsFunc(s.Channels, func(c string) bool { return folded(c) == folded(channel) }) {
+	if s.isIn(channel) || !s.named(channel) {
 		return // it is about a line, or about a nick
 	}
 	s.Log.Warn("not let into the channel", "channel", channel, "because", last(m))

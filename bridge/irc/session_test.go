@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +34,8 @@ type double struct {
 	lines []string
 	conns []net.Conn
 	mute  int // so many lines more are refused
+	// forward is where who comes to a channel is sent, "" for nowhere else.
+	forward string
 }
 
 func newDouble(t *testing.T) *double {
@@ -96,6 +99,9 @@ func (d *double) serve(conn net.Conn) {
 		case command == "NICK":
 			tell("001 %s :hello", rest)
 			tell("422 %s :no motto", rest)
+		case command == "JOIN" && d.forward != "":
+			tell("470 %s %s %s :Forwarding to another channel", d.nick(), rest, d.forward)
+			fmt.Fprintf(conn, ":%s!~ubl@host JOIN %s\r\n", d.nick(), d.forward)
 		case command == "JOIN":
 			fmt.Fprintf(conn, ":%s!~ubl@host JOIN %s\r\n", d.nick(), rest)
 		case command == "PING":
@@ -135,7 +141,8 @@ func (d *double) tells(line string) {
 
 // spoken is a room for tests.
 type spoken struct {
-	says chan *ubl.Entry
+	says    chan *ubl.Entry
+	entries map[ubl.MessageID]*ubl.Entry
 
 	mu     sync.Mutex
 	posted []post
@@ -173,26 +180,35 @@ func (r *spoken) texts() (out []string) {
 	return out
 }
 
-func (r *spoken) Entry(context.Context, ubl.MessageID) (*ubl.Entry, error) { return nil, nil }
-func (r *spoken) Name(context.Context, ubl.UserID) string                  { return "Ana" }
-func (r *spoken) Link(*ubl.Entry) string                                   { return "https://ubl.example" }
+func (r *spoken) Entry(_ context.Context, id ubl.MessageID) (*ubl.Entry, error) {
+	return r.entries[id], nil
+}
+func (r *spoken) Name(context.Context, ubl.UserID) string { return "Ana" }
+func (r *spoken) Link(*ubl.Entry) string                  { return "https://ubl.example" }
 
 // runs runs a bridge to the double until the test ends or stop is called, which answers how it ended.
 func (d *double) runs(room *spoken, change func(*Options)) (stop func() error) {
+	d.t.Helper()
+	cancel, ended := d.start(room, change)
+	stop = sync.OnceValue(func() error { cancel(); return <-ended })
+	d.t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+// start is runs of a bridge that may end by itself: ended has how.
+func (d *double) start(room *spoken, change func(*Options)) (cancel func(), ended <-chan error) {
 	d.t.Helper()
 	o := Options{Room: room, RoomID: "r:general", Self: "u:bridge", Server: d.listener.Addr().String(), Channels: []string{"#ubl"}, Nick: "ubl",
 		State: filepath.Join(d.t.TempDir(), "bridge.json"), Log: slog.New(slog.DiscardHandler), Plain: true,
 		Pace: time.Millisecond, Retry: time.Millisecond, Pause: time.Millisecond}
 	change(&o)
 	ctx, cancel := context.WithCancel(d.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, o) }()
-	stop = sync.OnceValue(func() error { cancel(); return <-ended })
-	d.t.Cleanup(func() { _ = stop() })
+	how := make(chan error, 1)
+	go func() { how <- Run(ctx, o) }()
 	if o.Password != "wrong" {
 		poll.Until(d.t, "the bridge joins", func() bool { return len(d.got("JOIN ")) > 0 })
 	}
-	return stop
+	return cancel, how
 }
 
 func message(seq int64, text string) *ubl.Entry {
@@ -246,6 +262,31 @@ func TestRefused(t *testing.T) {
 	said("back again", 1)
 }
 
+// TestAnswers: an answer says on IRC to whom, by the nick that they have there.
+func TestAnswers(t *testing.T) {
+	d := newDouble(t)
+	ofAna, ofBob := message(1, "a question"), message(2, "bob via irc: another")
+	ofBob.AuthorID = "u:bridge"
+	room := &spoken{says: make(chan *ubl.Entry), entries: map[ubl.MessageID]*ubl.Entry{"m:1": ofAna, "m:2": ofBob}}
+	d.runs(room, func(*Options) {})
+	for i, to := range []ubl.MessageID{"m:1", "m:2", "m:gone"} {
+		e := message(int64(3+2*i), "yes")
+		e.ReplyTo = &to
+		room.says <- e
+		e = message(int64(4+2*i), "so")
+		e.Thread = &to
+		room.says <- e
+	}
+	var want []string
+	for _, line := range []string{"↳ Ana: yes", "↳ Ana: so", "↳ bob: yes", "↳ bob: so", "↳ yes", "↳ so"} {
+		want = append(want, "<\x02Ana\x02> "+line)
+	}
+	poll.Until(t, "all is said", func() bool { return len(d.got("PRIVMSG ")) == len(want) })
+	if got := d.got("PRIVMSG #ubl :"); !slices.Equal(got, want) {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
 // TestHears: what a server sends again, with the id of before, is posted under the same key; what the
 // room refuses holds up nothing.
 func TestHears(t *testing.T) {
@@ -284,4 +325,94 @@ func count(lines []string, part string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestNamedChannelsAlone: a server may put the bridge into other channels. What is said there isn't
+// passed on, and it doesn't come back to them.
+func TestNamedChannelsAlone(t *testing.T) {
+	d := newDouble(t)
+	room := &spoken{}
+	d.runs(room, func(*Options) {})
+	d.tells(":" + d.nick() + "!~ubl@host JOIN #secrets")
+	d.tells(":bob!b@host PRIVMSG #secrets :not for the room")
+	d.tells(":op!op@host KICK #secrets " + d.nick() + " :out")
+	d.tells(":op!op@host KICK #ubl " + d.nick() + " :out")
+	poll.Until(t, "it comes back", func() bool { return len(d.got("JOIN ")) == 2 })
+	d.tells(":bob!b@host PRIVMSG " + d.nick() + " :nor is this")
+	d.tells(":bob!b@host PRIVMSG #ubl :hello")
+	poll.Until(t, "hello is posted", func() bool { return slices.Contains(room.texts(), "bob via irc: hello") })
+	if joins, texts := d.got("JOIN "), room.texts(); !slices.Equal(joins, []string{"#ubl", "#ubl"}) || len(texts) != 1 {
+		t.Errorf("it joined %q and posted %q", joins, texts)
+	}
+}
+
+// TestForwarded: a channel that sends those who come to another one is one that the bridge isn't let into.
+func TestForwarded(t *testing.T) {
+	d := newDouble(t)
+	room := &spoken{}
+	d.forward = "#other"
+	d.runs(room, func(*Options) {})
+	poll.Until(t, "it tries again", func() bool { return len(d.got("JOIN ")) > 2 })
+	if joins := d.got("JOIN "); slices.ContainsFunc(joins, func(c string) bool { return c != "#ubl" }) {
+		t.Errorf("it joined %q", joins)
+	}
+}
+
+// TestFileGone: where its file can't be written the bridge ends, and says so, whichever side speaks. So
+// nothing is lost without a word.
+func TestFileGone(t *testing.T) {
+	for name, speak := range map[string]func(*double, *spoken){
+		"on IRC":      func(d *double, _ *spoken) { d.tells(":bob!b@host PRIVMSG #ubl :hello") },
+		"in the room": func(_ *double, room *spoken) { room.says <- message(1, "hello") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDouble(t)
+			room := &spoken{says: make(chan *ubl.Entry)}
+			dir := t.TempDir()
+			_, ended := d.start(room, func(o *Options) { o.State = filepath.Join(dir, "bridge.json") })
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			speak(d, room)
+			select {
+			case err := <-ended:
+				if err == nil || !strings.Contains(err.Error(), "couldn't write the bridge's file") {
+					t.Errorf("it ends with %v", err)
+				}
+			case <-time.After(poll.Patience):
+				t.Error("it doesn't end")
+			}
+		})
+	}
+}
+
+// TestOneAtATime: two bridges with one file would say everything twice.
+func TestOneAtATime(t *testing.T) {
+	d := newDouble(t)
+	path := filepath.Join(t.TempDir(), "bridge.json")
+	first := func(o *Options) { o.State = path }
+	stop := d.runs(&spoken{}, first)
+	_, ended := d.start(&spoken{}, first)
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "runs already") {
+		t.Errorf("a second one ends with %v", err)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	stop = d.runs(&spoken{}, first)
+	if err := stop(); err != nil {
+		t.Errorf("a later one ends with %v", err)
+	}
+}
+
+// TestPauses: they grow while connections end soon, and begin again after one that has stood.
+func TestPauses(t *testing.T) {
+	p := pauses{least: time.Second, most: 10 * time.Second}
+	for i, step := range []struct{ stood, want time.Duration }{
+		{0, 1}, {0, 2}, {1, 4}, {9, 8}, {0, 10}, {9, 10}, {10, 1}, {0, 2}, {3600, 1},
+	} {
+		if got := p.next(step.stood * time.Second); got != step.want*time.Second {
+			t.Errorf("pause %d is %v, want %v s", i, got, step.want)
+		}
+	}
 }
