@@ -1,1 +1,0 @@
-import{Et as e,Ot as t,Tt as n}from"./index-7f_a9H4I.js";/* empty css                  */import{t as r}from"./Editor-DG53X2dS.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return t(r,{w:i,above:a,onCancel:()=>n(a),onSaved:({document:t})=>e(t?`${a}/${t.document_id}`:a,{replace:!0})})}export{i as default};

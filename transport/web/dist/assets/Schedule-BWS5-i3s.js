@@ -1,1 +1,0 @@
-import{Ot as e,hn as t}from"./index-7f_a9H4I.js";import{t as n}from"./Plan-C5vqLFpQ.js";import{n as r}from"./Later-DzPSj5F-.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};

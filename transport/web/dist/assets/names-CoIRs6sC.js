@@ -1,1 +1,0 @@
-import{n as e}from"./kept-CiZuMA_Q.js";import{i as t}from"./api-CTMNB8Lx.js";var n=()=>e(`workspaces`,t);function r(e){let{data:t,problem:r}=n();return!t&&!r?`Workspace`:t?.workspaces.find(t=>t.container_id===e)?.name??e.replace(/^[wk]:/,``)}export{n,r as t};
