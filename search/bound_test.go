@@ -71,7 +71,7 @@ func TestIndexingSetsAsideWhatItNeeds(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	h.search(t, x, "nothing")
 	runtime.ReadMemStats(&after)
-	if each := (after.TotalAlloc - before.TotalAlloc) / documents; each > 150<<20 {
+	if each := (after.TotalAlloc - before.TotalAlloc) / documents; each > 200<<20 { // with room for a hundred more it is 264 MiB
 		t.Errorf("indexing a document of 200 kB allocates %d MiB", each>>20)
 	}
 }
