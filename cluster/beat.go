@@ -24,7 +24,8 @@ import (
 // the disk first) answers later, in a message of its own. Nodes of earlier versions, and those
 // that gossip doesn't know yet, get heartbeats one by one.
 //
-// To wake each group's Raft for each beat would cost more than the beats do. Two things spare that:
+// To wake each group's Raft for each beat would cost more than the beats do, and most of what a node at
+// rest costs is that its process wakes, however little it then does. Three things spare that:
 //
 //	a heartbeat is sent pulseBeats times     while its group leads in its term; Raft learns of the
 //	                                         last answer. A group that asks no more, because it
@@ -33,12 +34,15 @@ import (
 //	                                         Raft takes that for an answer: a leader that is cut off
 //	                                         notices one and a half beats later, and neither
 //	                                         commits nor answers a read meanwhile (see confirmer).
+//	Raft asks for the next when it hears     of an answer, since it is told to (transport.prompt), and
+//	                                         not at a time of each follower's own.
 type beats struct {
 	layer   raft.StreamLayer                      // nil where this node sends and takes none
 	every   time.Duration                         // from one beat to the next
 	timeout time.Duration                         // how long an answer may take
 	takes   func(server string) bool              // a server takes messages of heartbeats
 	leads   func(partition int, term uint64) bool // this node does
+	prompt  func(partition int)                   // has a group's Raft ask for its next heartbeats now
 	start   func(work string, fn func())          // in the background, guarded
 	panics  *panics.Catcher
 
@@ -74,7 +78,7 @@ const pulseBeats = 2
 func (o *Options) raftTimeout() time.Duration { return o.Timeout * 6 / 5 }
 
 // beatEvery is how long it is from one beat to the next. From an answer to its next heartbeat
-// Raft waits a tenth to a fifth of its timeout, by chance: so all are in.
+// Raft waits a fifth of its timeout at most: so all are in.
 func (o *Options) beatEvery() time.Duration { return o.raftTimeout() / 4 }
 
 // peerTimeout bounds what Raft asks of another node, snapshots aside.
@@ -90,6 +94,11 @@ func newBeats(n *Node) *beats {
 		leads: func(partition int, term uint64) bool {
 			g := n.held(partition) // a halted one beats until it has handed over
 			return g != nil && g.raft.State() == raft.Leader && g.raft.CurrentTerm() == term
+		},
+		prompt: func(partition int) {
+			if g := n.held(partition); g != nil {
+				g.raft.VerifyLeader() // asks all followers; what comes of it is nobody's concern (see confirmer)
+			}
 		},
 	}
 	b.ctx, b.stop = context.WithCancel(context.Background())

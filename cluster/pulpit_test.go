@@ -67,6 +67,12 @@ func (p *pulpit) leads(partition int, term uint64) bool {
 	return p.terms[partition] == term
 }
 
+func (p *pulpit) lead(partition int, term uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.terms[partition] = term
+}
+
 func (p *pulpit) depose(partition int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
