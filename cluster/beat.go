@@ -38,11 +38,12 @@ import (
 //	                                         not at a time of each follower's own.
 type beats struct {
 	layer   raft.StreamLayer                      // nil where this node sends and takes none
-	every   time.Duration                         // from one beat to the next
+	rhythm                                        // of the messages
 	timeout time.Duration                         // how long an answer may take
 	takes   func(server string) bool              // a server takes messages of heartbeats
 	leads   func(partition int, term uint64) bool // this node does
 	prompt  func(partition int)                   // has a group's Raft ask for its next heartbeats now
+	look    func(late time.Duration)              // goes with each beat, which came so late
 	start   func(work string, fn func())          // in the background, guarded
 	panics  *panics.Catcher
 
@@ -86,7 +87,7 @@ func (o *Options) peerTimeout() time.Duration { return max(2*time.Second, 4*o.Ti
 
 func newBeats(n *Node) *beats {
 	b := &beats{
-		every: n.opts.beatEvery(), timeout: n.opts.peerTimeout(), start: n.start, panics: n.opts.Panics, lines: make(map[string]*beatLine),
+		rhythm: rhythm{n.opts.beatEvery(), newSignal()}, look: n.lookAfterLeaders, timeout: n.opts.peerTimeout(), start: n.start, panics: n.opts.Panics, lines: make(map[string]*beatLine),
 		takes: func(server string) bool {
 			m, ok := n.gossip.Member(server)
 			return ok && m.Beats
@@ -170,19 +171,13 @@ func (b *beats) knows(server string, q beat, index uint64) (echo, bool) {
 
 // run sends all that others are to hear, at each beat.
 func (b *beats) run() {
-	tick := time.NewTicker(b.every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-b.ctx.Done():
-			return
-		case <-tick.C:
-		}
+	b.rhythm.run(b.ctx, func(late time.Duration) {
+		b.panics.Do("looking after leaders", func() { b.look(late) })
 		b.mu.Lock()
 		lines := slices.Collect(maps.Values(b.lines))
 		b.mu.Unlock()
 		for _, line := range lines {
 			b.panics.Do("sending heartbeats", line.send)
 		}
-	}
+	})
 }

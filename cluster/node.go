@@ -191,8 +191,8 @@ func (n *Node) serve() error {
 	if !n.opts.earlier {
 		n.beats.layer = n.mesh.BeatLayer()
 		n.start("taking heartbeats", n.hearBeats)
-		n.start("sending heartbeats", n.beats.run)
 	}
+	n.start("sending heartbeats", n.beats.run)
 	if err := n.startReplicas(); err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
+	"log/slog"
 	"net"
 	"slices"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"ubl"
+	"ubl/cluster/wire"
 	"ubl/test/poll"
 )
 
@@ -172,20 +175,24 @@ func TestWhoStands(t *testing.T) {
 	}
 }
 
-// TestLooksInTime: however long ago the leader was heard, a follower looks again before it has been
-// silent for Timeout, with time left for what a machine that stood still hasn't read yet, and
-// all groups of a node look at once.
+// TestLooksInTime: a leader that falls silent right after a beat at which it was still heard lately is
+// looked after before it has been silent for Timeout, with time left for what a machine that
+// stood still hasn't read yet.
 func TestLooksInTime(t *testing.T) {
-	const timeout = time.Second
-	for unheard := time.Duration(0); unheard < timeout; unheard += timeout / 100 {
-		for running := time.Duration(0); running < timeout; running += timeout / 97 {
-			pause := nextLook(unheard, running, timeout)
-			if pause <= 0 || unheard+pause > timeout*7/10 && pause > timeout/10 {
-				t.Fatalf("heard %s ago, after %s, it looks in %s", unheard, running, pause)
+	for _, timeout := range []time.Duration{0, time.Second, 3 * time.Second} {
+		o := Options{Timeout: timeout, Dir: "d", Listen: "l", Registry: &wire.Registry{}, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler)}
+		o, err := o.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		longest := rhythm{every: o.beatEvery()}.patient()
+		for unheard := time.Duration(0); unheard < o.Timeout; unheard += o.Timeout / 1000 {
+			if at := unheard + longest; calm(unheard, o.Timeout) && at > o.Timeout*71/100 {
+				t.Fatalf("Timeout is %s: heard %s ago, it looks %s after it was", o.Timeout, unheard, at)
 			}
-			if at := running + pause; unheard < timeout/10 && at%(timeout*7/20) != 0 {
-				t.Fatalf("after %s it looks in %s, by itself", running, pause)
-			}
+		}
+		if calm(o.Timeout/2, o.Timeout) {
+			t.Errorf("Timeout is %s: half of it is calm", o.Timeout)
 		}
 	}
 }
