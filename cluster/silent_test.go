@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
@@ -151,6 +152,52 @@ func TestSilentConnection(t *testing.T) {
 	if conn.GetState() != connectivity.Shutdown {
 		t.Error("the silent connection is kept")
 	}
+}
+
+// TestASessionSleepsWhileNobodyAsks: a node that is asked is watched from then on, not by a clock that
+// always ticks, and only while somebody waits and nothing comes.
+func TestASessionSleepsWhileNobodyAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = time.Second
+		n := &Node{opts: Options{Timeout: timeout}}
+		n.conns.node = n
+		s := &session{pipe: &pipe{node: n, server: "b"}, asked: newSignal(), waiting: make(map[int64]chan *askReply), out: newOutbox(askRequest.size)}
+		s.ctx, s.end = context.WithCancel(t.Context())
+		var looked atomic.Int64
+		silent := false
+		go s.watch(func(int64) bool { looked.Add(1); return silent })
+		wait := func(d time.Duration, want int64) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if got := looked.Load(); got != want {
+				t.Fatalf("it was asked whether it lives %d times, want %d", got, want)
+			}
+		}
+		ask := func() (id int64) {
+			_, id, err := s.ask(askRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		wait(time.Hour+timeout/3, 0)
+		first := ask()
+		wait(timeout-1, 0)
+		wait(1, 1)
+		wait(timeout, 2)
+		s.heard.Add(1)
+		wait(timeout, 2)
+		s.forget(first)
+		wait(time.Hour+timeout/3, 2)
+		ask()
+		wait(timeout/2, 2)
+		silent = true
+		wait(timeout/2, 3)
+		if s.ctx.Err() == nil {
+			t.Error("a session with a silent node goes on")
+		}
+	})
 }
 
 // TestWhoStands: a voter stands for election when a quorum hears nothing, the one of
