@@ -164,8 +164,8 @@ func TestASessionSleepsWhileNobodyAsks(t *testing.T) {
 		s := &session{pipe: &pipe{node: n, server: "b"}, asked: newSignal(), waiting: make(map[int64]chan *askReply), out: newOutbox(askRequest.size)}
 		s.ctx, s.end = context.WithCancel(t.Context())
 		var looked atomic.Int64
-		silent := false
-		go s.watch(func(int64) bool { looked.Add(1); return silent })
+		var silent atomic.Bool
+		go s.watch(func(int64) bool { looked.Add(1); return silent.Load() })
 		wait := func(d time.Duration, want int64) {
 			t.Helper()
 			time.Sleep(d)
@@ -192,7 +192,7 @@ func TestASessionSleepsWhileNobodyAsks(t *testing.T) {
 		wait(time.Hour+timeout/3, 2)
 		ask()
 		wait(timeout/2, 2)
-		silent = true
+		silent.Store(true)
 		wait(timeout/2, 3)
 		if s.ctx.Err() == nil {
 			t.Error("a session with a silent node goes on")
