@@ -24,7 +24,8 @@ import (
 // the disk first) answers later, in a message of its own. Nodes of earlier versions, and those
 // that gossip doesn't know yet, get heartbeats one by one.
 //
-// To wake each group's Raft for each beat would cost more than the beats do. Two things spare that:
+// To wake each group's Raft for each beat would cost more than the beats do, and most of what a node at
+// rest costs is that its process wakes, however little it then does. Three things spare that:
 //
 //	a heartbeat is sent pulseBeats times     while its group leads in its term; Raft learns of the
 //	                                         last answer. A group that asks no more, because it
@@ -33,12 +34,16 @@ import (
 //	                                         Raft takes that for an answer: a leader that is cut off
 //	                                         notices one and a half beats later, and neither
 //	                                         commits nor answers a read meanwhile (see confirmer).
+//	Raft asks for the next when it hears     of an answer, since it is told to (transport.prompt), and
+//	                                         not at a time of each follower's own.
 type beats struct {
 	layer   raft.StreamLayer                      // nil where this node sends and takes none
-	every   time.Duration                         // from one beat to the next
+	rhythm                                        // of the messages
 	timeout time.Duration                         // how long an answer may take
 	takes   func(server string) bool              // a server takes messages of heartbeats
 	leads   func(partition int, term uint64) bool // this node does
+	prompt  func(partition int)                   // has a group's Raft ask for its next heartbeats now
+	look    func(late time.Duration)              // goes with each beat, which came so late
 	start   func(work string, fn func())          // in the background, guarded
 	panics  *panics.Catcher
 
@@ -74,7 +79,7 @@ const pulseBeats = 2
 func (o *Options) raftTimeout() time.Duration { return o.Timeout * 6 / 5 }
 
 // beatEvery is how long it is from one beat to the next. From an answer to its next heartbeat
-// Raft waits a tenth to a fifth of its timeout, by chance: so all are in.
+// Raft waits a fifth of its timeout at most: so all are in.
 func (o *Options) beatEvery() time.Duration { return o.raftTimeout() / 4 }
 
 // peerTimeout bounds what Raft asks of another node, snapshots aside.
@@ -82,7 +87,7 @@ func (o *Options) peerTimeout() time.Duration { return max(2*time.Second, 4*o.Ti
 
 func newBeats(n *Node) *beats {
 	b := &beats{
-		every: n.opts.beatEvery(), timeout: n.opts.peerTimeout(), start: n.start, panics: n.opts.Panics, lines: make(map[string]*beatLine),
+		rhythm: rhythm{n.opts.beatEvery(), newSignal()}, look: n.lookAfterLeaders, timeout: n.opts.peerTimeout(), start: n.start, panics: n.opts.Panics, lines: make(map[string]*beatLine),
 		takes: func(server string) bool {
 			m, ok := n.gossip.Member(server)
 			return ok && m.Beats
@@ -90,6 +95,11 @@ func newBeats(n *Node) *beats {
 		leads: func(partition int, term uint64) bool {
 			g := n.held(partition) // a halted one beats until it has handed over
 			return g != nil && g.raft.State() == raft.Leader && g.raft.CurrentTerm() == term
+		},
+		prompt: func(partition int) {
+			if g := n.held(partition); g != nil {
+				g.raft.VerifyLeader() // asks all followers; what comes of it is nobody's concern (see confirmer)
+			}
 		},
 	}
 	b.ctx, b.stop = context.WithCancel(context.Background())
@@ -161,19 +171,13 @@ func (b *beats) knows(server string, q beat, index uint64) (echo, bool) {
 
 // run sends all that others are to hear, at each beat.
 func (b *beats) run() {
-	tick := time.NewTicker(b.every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-b.ctx.Done():
-			return
-		case <-tick.C:
-		}
+	b.rhythm.run(b.ctx, func(late time.Duration) {
+		b.panics.Do("looking after leaders", func() { b.look(late) })
 		b.mu.Lock()
 		lines := slices.Collect(maps.Values(b.lines))
 		b.mu.Unlock()
 		for _, line := range lines {
 			b.panics.Do("sending heartbeats", line.send)
 		}
-	}
+	})
 }

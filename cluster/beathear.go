@@ -45,6 +45,9 @@ func (e *beatEar) hear() {
 		}
 		e.node.gone.called(e.from) // the call itself may have come before a doubt
 		e.answer(e.take(list))
+		if e.from < e.node.server {
+			e.node.beats.heard.raise()
+		}
 	}
 }
 

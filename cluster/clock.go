@@ -63,11 +63,14 @@ func (n *Node) compareClocks() {
 func (n *Node) compareClock() {
 	began, since := n.opts.Now(), time.Now()
 	var others []time.Duration
+	var reports []*report
 	n.eachReport(n.ctx, reportTimeout, func(r *report) {
+		reports = append(reports, r)
 		if r.ServerID != n.server && r.Clock != 0 { // an earlier version doesn't say
 			others = append(others, r.Clock.Std().Sub(began.Add(time.Since(since)/2)))
 		}
 	})
+	n.compare(reports)
 	n.clock.offset.Store(int64(ahead(others)))
 	if len(others) > 0 {
 		n.clock.known.Store(true)

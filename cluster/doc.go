@@ -59,6 +59,10 @@
 // all that nodes do. Each still is its group's own, of its term and leader, and checked by the
 // follower's Raft. Nodes of the version before, which gossip tells, get them one by one.
 //
+// An idle node pays for each time that its process wakes. So all nodes beat together (rhythm.go),
+// and each looks after its leaders then. Whatever else polls is a timer of its own: let it wait
+// for a change, or go with the beat.
+//
 // # What fails, and then what
 //
 //   - A node dies or is cut off: its partitions elect others among the rest.

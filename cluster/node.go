@@ -64,6 +64,7 @@ type Node struct {
 	unsettled  signal                // who leads has changed: the others are to be listened to soon
 	healing    healing
 	clock      clock
+	peerKeys   peerKeys
 
 	began    time.Time
 	ctx      context.Context // until Close
@@ -93,6 +94,9 @@ func Open(ctx context.Context, opts Options) (*Node, error) {
 	}
 	n := &Node{opts: opts, began: time.Now(), log: opts.Log, raftLog: newRaftLog(opts.Log), groups: make(map[int]*group), closed: make(map[int]error)}
 	n.conns.node, n.pipes.node, n.control.node = n, n, n
+	if !opts.earlier {
+		n.peerKeys.of = opts.Keys
+	}
 	n.beats, n.unsettled, n.control.led = newBeats(n), newSignal(), newSignal()
 	n.gone = newGone(opts.Timeout, func(ctx context.Context, server string) bool { return n.mesh.Refuses(ctx, server) }, n.bereaved)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
@@ -173,7 +177,7 @@ func (n *Node) listen(empty bool) error {
 	if !empty {
 		expect = 0 // those who wait for each other must not found without its data
 	}
-	n.gossip, err = n.mesh.StartGossip(mesh.GossipOptions{Expect: expect, Beats: !n.opts.earlier})
+	n.gossip, err = n.mesh.StartGossip(mesh.GossipOptions{Expect: expect, Beats: !n.opts.earlier, Keys: n.peerKeys.own})
 	return err
 }
 
@@ -191,8 +195,8 @@ func (n *Node) serve() error {
 	if !n.opts.earlier {
 		n.beats.layer = n.mesh.BeatLayer()
 		n.start("taking heartbeats", n.hearBeats)
-		n.start("sending heartbeats", n.beats.run)
 	}
+	n.start("sending heartbeats", n.beats.run)
 	if err := n.startReplicas(); err != nil {
 		return err
 	}

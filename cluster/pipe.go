@@ -49,6 +49,7 @@ type session struct {
 	end  context.CancelFunc
 	// heard counts the messages that came back.
 	heard atomic.Int64
+	asked signal // a question waits
 
 	mu      sync.Mutex
 	over    bool
@@ -92,11 +93,11 @@ func (p *pipe) session() *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.now == nil {
-		s := &session{pipe: p, waiting: make(map[int64]chan *askReply), out: newOutbox(askRequest.size)}
+		s := &session{pipe: p, asked: newSignal(), waiting: make(map[int64]chan *askReply), out: newOutbox(askRequest.size)}
 		s.ctx, s.end = context.WithCancel(p.node.ctx)
 		p.now = s
 		p.node.start("asking another node", s.run)
-		p.node.start("watching a connection", s.watch)
+		p.node.start("watching a connection", func() { s.watch(s.mute) })
 	}
 	return p.now
 }
@@ -115,6 +116,7 @@ func (s *session) ask(q askRequest) (<-chan *askReply, int64, error) {
 	answer := make(chan *askReply, 1)
 	s.waiting[q.ID] = answer
 	s.out.add(q)
+	s.asked.raise()
 	return answer, q.ID, nil
 }
 
@@ -186,30 +188,43 @@ func (s *session) close() {
 // watch ends a session whose node has gone silent: it is paused, dead or cut off,
 // or the connection is a leftover of a cut, which TCP would try again later and
 // later. A node that is only slow with its answers still says in which term it is,
-// over the same connection.
-func (s *session) watch() {
-	n := s.pipe.node
-	tick := time.NewTicker(n.opts.Timeout)
-	defer tick.Stop()
-	for heard := s.heard.Load(); ; heard = s.heard.Load() {
+// over the same connection; mute asks it. While nobody waits for an answer it sleeps.
+func (s *session) watch(mute func(heard int64) bool) {
+	timeout := s.pipe.node.opts.Timeout
+	pause := time.NewTimer(timeout)
+	defer pause.Stop()
+	for {
+		pause.Stop()
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-tick.C:
+		case <-s.asked:
 		}
-		if s.heard.Load() != heard || !s.awaited() {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(s.ctx, 2*n.opts.Timeout)
-		_, err := call[termReply](ctx, n, s.pipe.server, callTerm, &termRequest{Partition: -1})
-		late := ctx.Err() != nil
-		cancel()
-		if err != nil && late && s.ctx.Err() == nil && s.heard.Load() == heard {
-			n.conns.drop(s.pipe.server)
-			s.end()
-			return
+		for s.awaited() {
+			heard := s.heard.Load()
+			pause.Reset(timeout)
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-pause.C:
+			}
+			if s.heard.Load() == heard && s.awaited() && mute(heard) {
+				s.pipe.node.conns.drop(s.pipe.server)
+				s.end()
+				return
+			}
 		}
 	}
+}
+
+// mute reports whether the node doesn't even say in which term it is, and has said nothing
+// else meanwhile.
+func (s *session) mute(heard int64) bool {
+	n := s.pipe.node
+	ctx, cancel := context.WithTimeout(s.ctx, 2*n.opts.Timeout)
+	defer cancel()
+	_, err := call[termReply](ctx, n, s.pipe.server, callTerm, &termRequest{Partition: -1})
+	return err != nil && ctx.Err() != nil && s.ctx.Err() == nil && s.heard.Load() == heard
 }
 
 // awaited reports whether anybody waits for an answer.

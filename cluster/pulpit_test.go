@@ -46,7 +46,7 @@ func (l pipeLayer) Dial(raft.ServerAddress, time.Duration) (net.Conn, error) {
 func newPulpit(t *testing.T, terms map[int]uint64) *pulpit {
 	p := &pulpit{t: t, called: make(chan net.Conn, 1), over: make(chan struct{}), terms: terms}
 	p.beats = &beats{
-		layer: pipeLayer{called: p.called}, every: testBeat, timeout: testBeatWait, lines: make(map[string]*beatLine),
+		layer: pipeLayer{called: p.called}, rhythm: rhythm{testBeat, newSignal()}, look: func(time.Duration) {}, timeout: testBeatWait, lines: make(map[string]*beatLine),
 		takes: func(string) bool { return true }, leads: p.leads,
 		start: func(_ string, fn func()) { p.work.Go(fn) }, panics: panics.New(slog.New(slog.DiscardHandler)),
 	}
@@ -65,6 +65,12 @@ func (p *pulpit) leads(partition int, term uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.terms[partition] == term
+}
+
+func (p *pulpit) lead(partition int, term uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.terms[partition] = term
 }
 
 func (p *pulpit) depose(partition int) {

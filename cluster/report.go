@@ -106,15 +106,24 @@ func (n *Node) gather(ctx context.Context) (reports []*report) {
 // eachReport is gather for those who don't wait for silent nodes: fn gets each
 // report when it comes, one at a time.
 func (n *Node) eachReport(ctx context.Context, timeout time.Duration, fn func(*report)) {
+	fn(n.report())
+	n.askReports(ctx, timeout, n.others(), fn)
+}
+
+// others are the living nodes of the cluster, without this one.
+func (n *Node) others() []mesh.Member {
+	return slices.DeleteFunc(n.gossip.Members(), func(m mesh.Member) bool {
+		return m.ServerID == n.server || m.ClusterID != n.clusterID() || m.State != mesh.Alive
+	})
+}
+
+// askReports asks these nodes how they stand; fn is as with eachReport.
+func (n *Node) askReports(ctx context.Context, timeout time.Duration, of []mesh.Member, fn func(*report)) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	fn(n.report())
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	for _, m := range n.gossip.Members() {
-		if m.ServerID == n.server || m.ClusterID != n.clusterID() || m.State != mesh.Alive {
-			continue
-		}
+	for _, m := range of {
 		n.opts.Panics.Go(&all, "asking how a node stands", func() {
 			r, err := call[report](ctx, n, m.ServerID, callReport, &none{})
 			if err != nil || r.ServerID != m.ServerID {

@@ -19,7 +19,7 @@ func (n *Node) SetSecret(ctx context.Context, want mesh.Secret) (waits string, e
 	if slices.Equal(now.IDs(), want.IDs()) {
 		return "", nil
 	}
-	ids, waits := NextKeys(now.IDs(), want.IDs(), n.peerKeys(ctx, func(r *report) []string { return r.Secret }))
+	ids, waits := NextKeys(now.IDs(), want.IDs(), n.peerSecrets(ctx))
 	if slices.Equal(ids, now.IDs()) {
 		return waits, nil
 	}
@@ -48,28 +48,20 @@ func (n *Node) noteSecret(id string) {
 	})
 }
 
-// PeerKeys are the keys that every other living node signs with and accepts
-// ([Options].Keys), by node id, the first in use; none of a node that doesn't say.
-func (n *Node) PeerKeys(ctx context.Context) map[string][]string {
-	return n.peerKeys(ctx, func(r *report) []string { return r.Keys })
-}
-
 // SecretIDs name the keys of the cluster's secret that the node has now: it uses
 // the first and accepts all.
 func (n *Node) SecretIDs() []string { return n.mesh.Secret().IDs() }
 
-// peerKeys are the keys of every other living node, by node id; none of a node
-// that doesn't say.
-func (n *Node) peerKeys(ctx context.Context, of func(*report) []string) map[string][]string {
+// peerSecrets are the keys of the secret of every other living node, by node id; none of a
+// node that doesn't say.
+func (n *Node) peerSecrets(ctx context.Context) map[string][]string {
 	keys := map[string][]string{}
-	for _, m := range n.gossip.Members() {
-		if m.ServerID != n.server && m.ClusterID == n.clusterID() && m.State == mesh.Alive {
-			keys[m.NodeID] = nil
-		}
+	for _, m := range n.others() {
+		keys[m.NodeID] = nil
 	}
 	for _, r := range n.gather(ctx) {
 		if r.ServerID != n.server {
-			keys[r.NodeID] = of(r)
+			keys[r.NodeID] = r.Secret
 		}
 	}
 	return keys

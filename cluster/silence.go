@@ -24,14 +24,19 @@ import (
 // as much again where both stand at once or the one with the older log does. It still
 // does so where nobody asks, as between nodes of an earlier version.
 
-// watch looks after the group's leader until the group ends.
+// watch looks after the group's leader until the group ends. While the leader speaks it waits:
+// the node looks after all of them with each beat (lookAfterLeaders).
 func (g *group) watch() {
 	next := time.NewTimer(0)
 	defer next.Stop()
 	var w watching
-	for {
+	for resting := false; ; {
 		pause := g.patience(time.Now())
-		next.Reset(pause)
+		if resting {
+			next.Stop()
+		} else {
+			next.Reset(pause)
+		}
 		began := time.Now()
 		select {
 		case <-g.stop:
@@ -39,33 +44,48 @@ func (g *group) watch() {
 		case <-g.lookNow:
 		case <-next.C:
 		}
-		if time.Since(began) > pause+g.node.opts.Timeout*3/20 {
+		if !resting && stoodStill(time.Since(began)-pause, g.node.opts.Timeout) {
 			g.awake.Store(time.Now().UnixNano())
 		}
+		resting = g.atRest(time.Now()) // before it looks: what it looks for may end meanwhile
 		g.node.opts.Panics.Do("watching the leader", func() { g.look(&w) })
 	}
 }
 
-// patience is how long there is nothing to look after. While the leader speaks it ends before
-// Timeout could be over; from then on it is moments, so that it shows where the machine stands
-// still. A replica that loses its leadership looks at once.
-func (g *group) patience(now time.Time) time.Duration {
-	if g.raft.State() == raft.Leader {
-		return restEvery
+// lookAfterLeaders has the groups look whose leaders are to be looked after. It is called with
+// each beat, and by how much that came too late.
+func (n *Node) lookAfterLeaders(late time.Duration) {
+	now := time.Now()
+	for _, g := range n.allGroups() {
+		if stoodStill(late, n.opts.Timeout) {
+			g.awake.Store(now.UnixNano())
+		}
+		if !g.atRest(now) {
+			g.lookNow.raise()
+		}
 	}
+}
+
+// stoodStill reports whether a machine stood still on which something came so late.
+func stoodStill(late, timeout time.Duration) bool { return late > timeout*3/20 }
+
+// atRest reports whether there is nothing to look after before the next beat: the leader has
+// spoken so lately that Timeout can't be over by then. A replica that loses its leadership
+// looks at once.
+func (g *group) atRest(now time.Time) bool {
+	_, orphaned := g.orphaned()
+	return !orphaned && calm(g.unheard(now), g.node.opts.Timeout)
+}
+
+// calm reports whether a leader that was heard so long ago needs no look before the next beat.
+func calm(unheard, timeout time.Duration) bool { return unheard < timeout*7/20 }
+
+// patience is how soon a leader is looked after that may have fallen silent: in moments, so
+// that it shows where the machine stands still.
+func (g *group) patience(now time.Time) time.Duration {
 	timeout := g.node.opts.Timeout
 	if since, orphaned := g.orphaned(); orphaned && now.Sub(since) < timeout {
 		return timeout / 20 // the others learn of it a moment earlier or later
-	}
-	return nextLook(g.unheard(now), now.Sub(g.node.began), timeout)
-}
-
-// nextLook is how soon a leader is looked after that was heard so long ago, on a node that
-// has run for so long: while it speaks all groups look at once, which is one waking, not
-// one each.
-func nextLook(unheard, running, timeout time.Duration) time.Duration {
-	if calm := timeout * 7 / 20; unheard < calm {
-		return calm - running%calm
 	}
 	return timeout / 10
 }

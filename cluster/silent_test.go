@@ -2,10 +2,13 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
+	"log/slog"
 	"net"
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
@@ -13,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"ubl"
+	"ubl/cluster/wire"
 	"ubl/test/poll"
 )
 
@@ -150,6 +154,52 @@ func TestSilentConnection(t *testing.T) {
 	}
 }
 
+// TestASessionSleepsWhileNobodyAsks: a node that is asked is watched from then on, not by a clock that
+// always ticks, and only while somebody waits and nothing comes.
+func TestASessionSleepsWhileNobodyAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = time.Second
+		n := &Node{opts: Options{Timeout: timeout}}
+		n.conns.node = n
+		s := &session{pipe: &pipe{node: n, server: "b"}, asked: newSignal(), waiting: make(map[int64]chan *askReply), out: newOutbox(askRequest.size)}
+		s.ctx, s.end = context.WithCancel(t.Context())
+		var looked atomic.Int64
+		var silent atomic.Bool
+		go s.watch(func(int64) bool { looked.Add(1); return silent.Load() })
+		wait := func(d time.Duration, want int64) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if got := looked.Load(); got != want {
+				t.Fatalf("it was asked whether it lives %d times, want %d", got, want)
+			}
+		}
+		ask := func() (id int64) {
+			_, id, err := s.ask(askRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		wait(time.Hour+timeout/3, 0)
+		first := ask()
+		wait(timeout-1, 0)
+		wait(1, 1)
+		wait(timeout, 2)
+		s.heard.Add(1)
+		wait(timeout, 2)
+		s.forget(first)
+		wait(time.Hour+timeout/3, 2)
+		ask()
+		wait(timeout/2, 2)
+		silent.Store(true)
+		wait(timeout/2, 3)
+		if s.ctx.Err() == nil {
+			t.Error("a session with a silent node goes on")
+		}
+	})
+}
+
 // TestWhoStands: a voter stands for election when a quorum hears nothing, the one of
 // the newest log first, and never because it alone hears nothing.
 func TestWhoStands(t *testing.T) {
@@ -172,20 +222,24 @@ func TestWhoStands(t *testing.T) {
 	}
 }
 
-// TestLooksInTime: however long ago the leader was heard, a follower looks again before it has been
-// silent for Timeout, with time left for what a machine that stood still hasn't read yet, and
-// all groups of a node look at once.
+// TestLooksInTime: a leader that falls silent right after a beat at which it was still heard lately is
+// looked after before it has been silent for Timeout, with time left for what a machine that
+// stood still hasn't read yet.
 func TestLooksInTime(t *testing.T) {
-	const timeout = time.Second
-	for unheard := time.Duration(0); unheard < timeout; unheard += timeout / 100 {
-		for running := time.Duration(0); running < timeout; running += timeout / 97 {
-			pause := nextLook(unheard, running, timeout)
-			if pause <= 0 || unheard+pause > timeout*7/10 && pause > timeout/10 {
-				t.Fatalf("heard %s ago, after %s, it looks in %s", unheard, running, pause)
+	for _, timeout := range []time.Duration{0, time.Second, 3 * time.Second} {
+		o := Options{Timeout: timeout, Dir: "d", Listen: "l", Registry: &wire.Registry{}, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler)}
+		o, err := o.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		longest := rhythm{every: o.beatEvery()}.patient()
+		for unheard := time.Duration(0); unheard < o.Timeout; unheard += o.Timeout / 1000 {
+			if at := unheard + longest; calm(unheard, o.Timeout) && at > o.Timeout*71/100 {
+				t.Fatalf("Timeout is %s: heard %s ago, it looks %s after it was", o.Timeout, unheard, at)
 			}
-			if at := running + pause; unheard < timeout/10 && at%(timeout*7/20) != 0 {
-				t.Fatalf("after %s it looks in %s, by itself", running, pause)
-			}
+		}
+		if calm(o.Timeout/2, o.Timeout) {
+			t.Errorf("Timeout is %s: half of it is calm", o.Timeout)
 		}
 	}
 }

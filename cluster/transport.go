@@ -34,6 +34,7 @@ type transport struct {
 	panics    *panics.Catcher
 
 	heartbeat atomic.Pointer[func(raft.RPC)] // how Raft takes one
+	prompted  atomic.Int64                   // when Raft was last told to send its next ones, in Unix nanoseconds
 }
 
 // start begins to pass on what comes in.
@@ -112,6 +113,9 @@ func (t *transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, q *ra
 	b := beat{partition: t.partition, term: q.Term}
 	if isHeartbeat(q) {
 		e, err := t.beats.send(string(to), b, t.stop)
+		if err == nil && e.outcome == accepted {
+			t.prompt()
+		}
 		*r = e.response()
 		return err
 	}
@@ -120,6 +124,16 @@ func (t *transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, q *ra
 		return nil
 	}
 	return alone()
+}
+
+// prompt has Raft ask for its next heartbeats, to all followers, as soon as they have answered.
+// By itself it waits a moment of chance for each of them, and wakes the process to ask for
+// what waits for the next beat anyway.
+func (t *transport) prompt() {
+	now, before := time.Now().UnixNano(), t.prompted.Load()
+	if now-before >= int64(t.beats.every/2) && t.prompted.CompareAndSwap(before, now) {
+		t.beats.prompt(t.partition)
+	}
 }
 
 // response is an echo as Raft knows it. It shares nothing with the request: Raft uses both

@@ -36,6 +36,14 @@ type rows struct {
 	queues  map[ubl.TenantID]*queue // none is empty
 	count   int
 	dropped int
+	came    chan struct{} // holds one: a row was put in
+}
+
+// waits reports whether there is anything to write.
+func (r *rows) waits() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count > 0
 }
 
 // queue is what waits of one tenant, oldest first.
@@ -80,6 +88,10 @@ func (r *rows) add(t ubl.TenantID, c *ubl.Call) {
 	}
 	r.count++
 	q.count++
+	select {
+	case r.came <- struct{}{}:
+	default:
+	}
 	if n := len(q.batches); n > 0 && !q.batches[n-1].fixed && len(q.batches[n-1].calls) < maxBatch {
 		q.batches[n-1].calls = append(q.batches[n-1].calls, c)
 		return

@@ -99,6 +99,47 @@ func TestLogOverSilence(t *testing.T) {
 	})
 }
 
+// TestLogSleepsWhileThereIsNothingToWrite: rows wait from when the first of them came, not until a clock
+// that always ticks. What couldn't be written is tried again without another row.
+func TestLogSleepsWhileThereIsNothingToWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := &partly{silent: map[ubl.TenantID]bool{}, written: map[ubl.TenantID]int{}}
+		p, err := New(Options{Asker: asker, Keys: oneKey(0), Random: zeros{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close(context.Background())
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { p.Run(ctx); close(done) }()
+		defer func() { stop(); <-done }()
+		wait := func(d time.Duration, want int) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if got := asker.writtenOf(tenant(1)); got != want {
+				t.Fatalf("%d rows are written, want %d", got, want)
+			}
+		}
+		const moment = flushEvery / 10
+		want := 0
+		for _, rest := range []time.Duration{moment, time.Hour, 3*time.Hour + flushEvery/2} {
+			wait(rest, want)
+			p.Log(tenant(1), &ubl.Call{N: 1})
+			wait(moment, want)
+			p.Log(tenant(1), &ubl.Call{N: 2})
+			wait(flushEvery-2*moment, want)
+			want += 2
+			wait(moment, want)
+		}
+		asker.set(tenant(1))
+		p.Log(tenant(1), &ubl.Call{N: 1})
+		wait(flushEvery+moment, want)
+		asker.set()
+		wait(flushTimeout+2*flushEvery, want+1)
+	})
+}
+
 // TestLogBeforeARead: a tenant's rows are written before its log is read, though the
 // round that writes all tenants' rows waits for one without a leader. What can't be
 // written isn't given up by reading.

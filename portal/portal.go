@@ -99,6 +99,7 @@ func New(o Options) (*Portal, error) {
 		allowHTTP: o.AllowHTTP, callTimeout: min(cmp.Or(o.CallTimeout, time.Minute), 50*time.Minute),
 		sealer: sealer, sessions: newSessions(o.Panics), commands: o.Commands, panics: o.Panics, ways: map[string]*outside{},
 		even: dialTimeout, asked: asking{place: map[place]int{}}, trying: newTrying(), signIns: signIns{until: map[string]ubl.Time{}}, asking: turns.New(maxAsking, maxAskingEach), shops: map[ubl.TenantID]*shop{}, syncs: map[place]*syncing{},
+		rows: rows{came: make(chan struct{}, 1)},
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
@@ -110,17 +111,25 @@ func New(o Options) (*Portal, error) {
 const tidyEvery = time.Minute
 
 // Run does what the portal does by itself until ctx ends: it writes the log, and lets go of
-// what nobody uses.
+// what nobody uses. While no row waits it doesn't wake to write any.
 func (p *Portal) Run(ctx context.Context) {
-	flush, tidy := time.NewTicker(flushEvery), time.NewTicker(tidyEvery)
-	defer flush.Stop()
+	flush, tidy := time.NewTimer(flushEvery), time.NewTicker(tidyEvery)
 	defer tidy.Stop()
-	for {
+	flush.Stop()
+	for due := false; ; {
 		select {
 		case <-ctx.Done():
 			return
+		case <-p.rows.came:
+			if !due {
+				due = true
+				flush.Reset(flushEvery)
+			}
 		case <-flush.C:
 			p.panics.Do("writing the portal's log", func() { p.flush(ctx) })
+			if due = p.rows.waits(); due {
+				flush.Reset(flushEvery)
+			}
 		case <-tidy.C:
 			p.panics.Do("tidying the portal", func() {
 				p.tidy()

@@ -20,6 +20,9 @@ type GossipOptions struct {
 	Expect int
 	// Beats says that this node has a BeatLayer.
 	Beats bool
+	// Keys is a text that is another where this node has other keys (Member.Keys), short and
+	// printable. StartGossip and UpdateMeta ask for it. Nil: none.
+	Keys func() string
 	// ProbeInterval is how often a node is asked whether it lives (1 s), and
 	// ProbeTimeout how long it may take to answer (half of it). A dead one is
 	// noticed after about five intervals.
@@ -34,6 +37,9 @@ type GossipOptions struct {
 }
 
 func (o GossipOptions) withDefaults() GossipOptions {
+	if o.Keys == nil {
+		o.Keys = func() string { return "" }
+	}
 	o.ProbeInterval = cmp.Or(o.ProbeInterval, time.Second)
 	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, o.ProbeInterval/2)
 	o.SyncInterval = cmp.Or(o.SyncInterval, 15*time.Second)
@@ -53,6 +59,7 @@ type Gossip struct {
 	ctx     context.Context // until Shutdown
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
+	asking  sync.Mutex // before mu
 
 	mu   sync.Mutex // one change of ourselves at a time
 	done bool
@@ -69,7 +76,7 @@ func (m *Mesh) StartGossip(o GossipOptions) (*Gossip, error) {
 		log: m.o.Log, now: m.o.Now, changed: make(chan struct{}, 1), all: map[string]Member{},
 	}}
 	own := meta{Version: metaVersion, Server: m.o.ServerID, Node: m.o.NodeID,
-		Addr: m.advertise, Cluster: m.o.ClusterID(), Expect: o.Expect, Beats: o.Beats}
+		Addr: m.advertise, Cluster: m.o.ClusterID(), Expect: o.Expect, Beats: o.Beats, Keys: o.Keys()}
 	if err := g.members.setOwn(func(at *meta) { *at = own }); err != nil {
 		return nil, err
 	}
@@ -206,10 +213,12 @@ func (g *Gossip) AddrOf(serverID string) (addr string, ok bool) {
 // It is one channel, for one reader.
 func (g *Gossip) Changed() <-chan struct{} { return g.members.changed }
 
-// UpdateMeta asks Options.ClusterID again and tells the others.
+// UpdateMeta asks Options.ClusterID and GossipOptions.Keys again and tells the others.
 func (g *Gossip) UpdateMeta() error {
-	cluster := g.mesh.o.ClusterID()
-	return g.update(time.Second, func(own *meta) { own.Cluster = cluster })
+	g.asking.Lock() // what was asked last is told last
+	defer g.asking.Unlock()
+	cluster, keys := g.mesh.o.ClusterID(), g.o.Keys()
+	return g.update(time.Second, func(own *meta) { own.Cluster, own.Keys = cluster, keys })
 }
 
 func (g *Gossip) update(timeout time.Duration, change func(*meta)) error {

@@ -32,6 +32,8 @@ type Member struct {
 	Since            time.Time // when the state became so, as seen from here
 	Self             bool
 	Beats            bool // it has a BeatLayer, which earlier versions lack
+	// Keys is another text where the node has other keys than before; "" where it doesn't say.
+	Keys string
 
 	gossip string // IP:PORT that memberlist knows it by
 }
@@ -50,13 +52,18 @@ type members struct {
 	all     map[string]Member
 }
 
-// setOwn changes what we tell of ourselves; what doesn't fit changes nothing.
+// setOwn changes what we tell of ourselves; what doesn't fit changes nothing. What others can
+// do without gives way first.
 func (t *members) setOwn(change func(*meta)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	own := t.own
 	change(&own)
 	encoded, err := own.encode()
+	if err != nil && own.Keys != "" {
+		own.Keys = ""
+		encoded, err = own.encode()
+	}
 	if err != nil {
 		return err
 	}
@@ -138,7 +145,7 @@ func (t *members) put(n *memberlist.Node, s State) (Member, bool) {
 	m := Member{
 		NodeID: about.Node, ServerID: about.Server, Addr: about.Addr,
 		ClusterID: about.Cluster, Expect: about.Expect,
-		State: s, Since: t.now(), Self: about.Server == t.own.Server, Beats: about.Beats, gossip: n.Address(),
+		State: s, Since: t.now(), Self: about.Server == t.own.Server, Beats: about.Beats, Keys: about.Keys, gossip: n.Address(),
 	}
 	before, known := t.all[m.ServerID]
 	if !known && s != Alive { // one that was refused, or is forgotten

@@ -26,6 +26,7 @@ type meta struct {
 	Expect  int    `json:"e,omitempty"` // with how many nodes it wants to found a cluster
 	Leaving bool   `json:"l,omitempty"` // memberlist doesn't tell a leaver from a dead one
 	Beats   bool   `json:"b,omitempty"` // it takes heartbeats of all groups together (BeatLayer)
+	Keys    string `json:"k,omitempty"` // another where it has other keys; empty where that doesn't fit
 }
 
 // encode fails where memberlist would panic.
@@ -48,7 +49,7 @@ func decodeMeta(b []byte) (meta, error) {
 	if m.Version != metaVersion {
 		return meta{}, fmt.Errorf("%w of this version, but of version %d", errMeta, m.Version)
 	}
-	if !validID(m.Server) || !validID(m.Node) || m.Cluster != "" && !validID(m.Cluster) || m.Expect < 0 || !dialable(m.Addr) {
+	if !validID(m.Server) || !validID(m.Node) || m.Cluster != "" && !validID(m.Cluster) || m.Keys != "" && !validID(m.Keys) || m.Expect < 0 || !dialable(m.Addr) {
 		return meta{}, errMeta
 	}
 	return m, nil

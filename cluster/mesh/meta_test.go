@@ -9,7 +9,7 @@ import (
 )
 
 func someMeta() meta {
-	return meta{Version: metaVersion, Server: "n1@a", Node: "n1", Addr: "127.0.0.1:7000", Cluster: "c1", Expect: 3}
+	return meta{Version: metaVersion, Server: "n1@a", Node: "n1", Addr: "127.0.0.1:7000", Cluster: "c1", Expect: 3, Keys: "0123456789abcdef"}
 }
 
 func TestMetadataIsReadAsWritten(t *testing.T) {
@@ -40,12 +40,34 @@ func TestLongMetadataIsAnError(t *testing.T) {
 	}
 }
 
+// TestKeysGiveWay: ids and an address that just fit go without.
+func TestKeysGiveWay(t *testing.T) {
+	own := someMeta()
+	members := &members{}
+	if err := members.setOwn(func(m *meta) { *m = own }); err != nil || members.own.Keys != own.Keys {
+		t.Fatalf("it tells %+v, %v", members.own, err)
+	}
+	for own.Keys = ""; ; own.Addr = "h" + own.Addr {
+		longer := own
+		longer.Addr = "h" + own.Addr
+		if _, err := longer.encode(); err != nil {
+			break
+		}
+	}
+	with := own
+	with.Keys = someMeta().Keys
+	if err := members.setOwn(func(m *meta) { *m = with }); err != nil || members.own != own {
+		t.Errorf("it tells %+v, %v", members.own, err)
+	}
+}
+
 func TestBadMetadata(t *testing.T) {
 	for name, change := range map[string]func(*meta){
 		"another version": func(m *meta) { m.Version = 2 },
 		"no server":       func(m *meta) { m.Server = "" },
 		"a bad node":      func(m *meta) { m.Node = "n\n1" },
 		"a bad cluster":   func(m *meta) { m.Cluster = "c 1" },
+		"bad keys":        func(m *meta) { m.Keys = "a b" },
 		"no port":         func(m *meta) { m.Addr = "127.0.0.1" },
 		"port 0":          func(m *meta) { m.Addr = "127.0.0.1:0" },
 		"no host":         func(m *meta) { m.Addr = ":7000" },

@@ -107,7 +107,10 @@ func (c *serveCmd) stepKey(ctx context.Context, n *node, set func(*auth.Key)) (w
 		n.key.Store(want)
 		set(want)
 	}
-	return waits, nil
+	if n.cluster != nil { // which keys a node accepts changes with time, too
+		err = n.cluster.TellKeys()
+	}
+	return waits, err
 }
 
 // errNotYet is a step for which it is too early.
