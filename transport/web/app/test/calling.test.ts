@@ -31,7 +31,7 @@ const form = formOf(
 test('a schema becomes fields', () => {
   assert.deepEqual(
     form.fields.map(({ name, label, kind, required, secret, begins }) => [name, label, kind, required, secret, begins].join(' ')),
-    ['city city text true false ', 'days days whole true false 3', 'unit unit choice false false ', 'wind wind yes false false ', 'note A note text false false ', 'where where json false false ', 'api_key api_key text false true '],
+    ['city city text true false ', 'days days whole true false 3', 'unit unit choice false false ', 'wind wind choice false false ', 'note A note text false false ', 'where where json false false ', 'api_key api_key text false true '],
   );
   // What can't be a form is one field of JSON: no tool is out of reach.
   for (const schema of [{ type: 'object', required: ['x'] }, { oneOf: [{}] }]) assert.equal(formOf(tool(schema)).free, true, JSON.stringify(schema));
@@ -43,6 +43,7 @@ test('what is written behind a name fills the form', () => {
   const rows: [written: string, args: unknown][] = [
     ['Lisbon', { city: 'Lisbon', days: 3 }],
     ['city="São Paulo" days=5 wind=true', { city: 'São Paulo', days: 5, wind: true }],
+    ['Bonn wind=false', { city: 'Bonn', days: 3, wind: false }],
     ['New York days=2 unit=7', { city: 'New York', days: 2, unit: 7 }],
     ['city=Rome of a=b', { city: 'Rome', days: 3, note: 'of a=b' }],
     ['Oslo where={"lat":1}', { city: 'Oslo', days: 3, where: { lat: 1 } }],
@@ -54,6 +55,18 @@ test('what is written behind a name fills the form', () => {
   assert.equal(JSON.stringify(read(odd, filled(odd, '__proto__=x')).args), '{"__proto__":"x"}');
 });
 
+// A switch has two states; a flag that may be missing has three.
+test('a flag that must be there, or begins as something, is a switch', () => {
+  const flags = formOf(tool({ required: ['sure'], properties: { sure: { type: 'boolean' }, loud: { type: 'boolean', default: true }, far: { type: ['boolean', 'null'] } } }));
+  assert.deepEqual(flags.fields.map((f) => f.kind), ['yes', 'yes', 'choice']);
+  const rows: [written: string, args: unknown][] = [
+    ['', { sure: false, loud: true }],
+    ['sure=true loud=false far=false', { sure: true, loud: false, far: false }],
+    ['far=true', { sure: false, loud: true, far: true }],
+  ];
+  for (const [written, args] of rows) assert.deepEqual(read(flags, filled(flags, written)).args, args, written);
+});
+
 test('what the tool wouldn’t take is said at its field, and nothing is called', () => {
   const rows: [written: string, wrong: string][] = [
     ['', 'city missing'],
@@ -61,6 +74,7 @@ test('what the tool wouldn’t take is said at its field, and nothing is called'
     ['Rome days=1.5', 'days number'],
     ['Rome where={', 'where json'],
     ['Rome unit=K', 'unit choice'],
+    ['Rome wind=maybe', 'wind choice'],
   ];
   for (const [written, wrong] of rows) {
     const got = read(form, filled(form, written));

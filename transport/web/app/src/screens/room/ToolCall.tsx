@@ -115,10 +115,12 @@ function Entry({ of, value, problem, onValue }: EntryProps) {
   const common = { label, hint: of.hint ? <bdi>{of.hint}</bdi> : undefined, value, onValue };
   if (of.kind === 'yes') return <Check label={label} hint={common.hint} checked={value === 'true'} onValue={(on) => onValue(String(on))} />;
   const error = problem && t(`call.wrong.${problem}`);
-  if (of.kind === 'choice') return <Select {...common} error={error} options={[...(of.required && value ? [] : ['']), ...of.options.map(optionOf)].map((one) => ({ value: one, label: one || t('call.none') }))} />;
+  if (of.kind === 'choice') return <Select {...common} error={error} options={[...(of.required && value ? [] : [{ value: '', label: t('call.none') }]), ...of.options.map((one) => ({ value: optionOf(one), label: labelOf(one) }))]} />;
   if (of.kind === 'json') return <Line {...common} error={error} lines={3} spellcheck={false} autocomplete="off" />;
   return <Line {...common} error={error} type={of.secret ? 'password' : 'text'} inputMode={of.kind === 'text' ? undefined : 'decimal'} autocomplete="off" />;
 }
+
+const labelOf = (one: unknown) => (typeof one === 'boolean' ? t(one ? 'form.yes' : 'form.no') : optionOf(one) || t('call.none'));
 
 // Answer is what a tool answered that isn't told to the room.
 function Answer({ of, title, onClose }: { of: ToolResult; title: string; onClose: () => void }) {

@@ -64,10 +64,12 @@ export function formOf({ definition }: Tool): Form {
 function fieldOf(name: string, given: Schema, required: boolean): Field {
   const of = meant(given);
   const types = [of.type].flat().filter((type) => type !== 'null');
-  const options = Array.isArray(of.enum) ? of.enum : [];
+  const first = of.default ?? given.default ?? undefined;
+  const flag = types.length === 1 && types[0] === 'boolean';
+  // A switch can't say that a flag is missing: one that may be is a choice.
+  const options = Array.isArray(of.enum) ? of.enum : flag && !required && first === undefined ? [true, false] : [];
   const kind = options.length > 0 ? 'choice' : types.length === 1 ? (kinds[String(types[0])] ?? 'json') : 'json';
-  const first = of.default ?? given.default;
-  const begins = first === undefined || first === null ? '' : typeof first === 'string' && kind !== 'json' ? first : JSON.stringify(first);
+  const begins = first === undefined ? '' : typeof first === 'string' && kind !== 'json' ? first : JSON.stringify(first);
   return { name, label: words(given.title) || words(of.title) || name, hint: words(given.description) || words(of.description), kind, required, secret: secrets.test(name) || of.format === 'password' || of.writeOnly === true, options, begins };
 }
 
@@ -111,7 +113,7 @@ export function read({ fields, free }: Form, values: Values): { args?: Record<st
     }
     const value = valueOf(field, text);
     if (value === undefined) wrong.set(field.name, field.kind === 'json' || field.kind === 'choice' ? field.kind : 'number');
-    else if (field.kind !== 'yes' || value || field.required || field.begins) members.push([field.name, value]);
+    else members.push([field.name, value]);
   }
   if (wrong.size > 0) return { wrong };
   if (!free) return { args: Object.fromEntries(members), wrong };
