@@ -52,6 +52,8 @@ type Container struct {
 	physics ubl.Physics
 	// hidden is the state's, for those who read outside the mailbox.
 	hidden atomic.Int64
+	// listed is what was published, nil until somebody has asked for it.
+	listed *catalogue
 }
 
 func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, search ubl.Searcher, env actors.Env) (*Container, error) {

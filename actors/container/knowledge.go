@@ -1,12 +1,10 @@
 package container
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"math"
 	"slices"
-	"strings"
 
 	"ubl"
 	"ubl/actors"
@@ -15,41 +13,21 @@ import (
 // What anyone reads of a knowledge commons. It is shown as documents are, so the same terms decide; see
 // public.go.
 
-// entry is a published document of the list.
-type entry struct {
-	id ubl.DocumentID
-	as *ubl.PublishedAs
-}
-
-// published are the documents of a type that were published, those of all types for "".
-func (s *State) published(of string) (all []entry) {
-	for _, id := range s.Listed {
-		if as := s.Documents[id].Published; as != nil && (of == "" || as.Type == of) {
-			all = append(all, entry{id, as})
-		}
-	}
-	return all
-}
-
 func (c *Container) listKnowledge(t *actors.Turn, cmd ubl.ListKnowledge) {
 	if err := c.State.shows(ubl.DidDocumentList, t.Now()); err != nil {
 		t.Fail(err)
 		return
 	}
-	all := c.State.published(cmd.Type)
+	all := c.catalogue()
 	out := &ubl.KnowledgeList{Data: []ubl.Knowledge{}, Offset: cmd.Offset, Limit: cmd.Limit, Events: c.State.Events}
 	c.showing(t, ubl.DidDocumentGet, func(ctx context.Context) (any, error) {
 		if err := cmd.Check(); err != nil {
 			return nil, err
 		}
-		all = slices.DeleteFunc(all, func(e entry) bool { return !saysOf(e.as, cmd.Group, cmd.Release) })
-		slices.SortFunc(all, func(a, b entry) int {
-			return cmp.Or(cmp.Compare(a.as.Type, b.as.Type), cmp.Compare(a.as.ID, b.as.ID))
-		})
-		out.Total = len(all)
-		all = all[min(cmd.Offset, len(all)):]
+		part, total := all.list(cmd)
+		out.Total = total
 		left := int64(ubl.MaxKnowledgeBytes)
-		for _, e := range all[:min(cmd.Limit, len(all))] {
+		for _, e := range part {
 			k, err := c.knowledge(ctx, e.id, left)
 			if err != nil {
 				return nil, err
@@ -64,27 +42,6 @@ func (c *Container) listKnowledge(t *actors.Turn, cmd ubl.ListKnowledge) {
 		}
 		return out, nil
 	})
-}
-
-// saysOf reports whether a publication is of a group and of a release, "" for any.
-func saysOf(as *ubl.PublishedAs, group, release string) bool {
-	if group == "" && release == "" {
-		return true
-	}
-	var says struct{ Group, Release any }
-	_ = json.Unmarshal(as.Metadata, &says) // it was checked when it came
-	return isOrHas(says.Group, group) && isOrHas(says.Release, release)
-}
-
-// isOrHas reports whether a value is a text, or a list that has it, whatever the case.
-func isOrHas(value any, text string) bool {
-	switch v := value.(type) {
-	case string:
-		return text == "" || strings.EqualFold(v, text)
-	case []any:
-		return text == "" || slices.ContainsFunc(v, func(item any) bool { return isOrHas(item, text) })
-	}
-	return text == ""
 }
 
 func (c *Container) readKnowledge(t *actors.Turn, cmd ubl.ReadKnowledge) {

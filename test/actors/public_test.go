@@ -3,7 +3,10 @@ package actors_test
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -325,4 +328,44 @@ func TestKnowledgeForAnyone(t *testing.T) {
 	}
 	agrees(permit("container.get", ubl.ToAnyone), permit("office.document.list", ubl.ToAnyone))(h, at, "")
 	h.want(ubl.CodeNotFound, "a list with contents that the terms don't show", at, ubl.ListKnowledge{Limit: 1})
+}
+
+// TestListsForAnyoneCostLittle: anyone may list a commons by as many groups as they can think of. What its documents
+// say of themselves is read once for all of these, and once more after a change.
+func TestListsForAnyoneCostLittle(t *testing.T) {
+	h := openAgreed(t)
+	at, _ := h.publish("handbook", *publicPhysics)
+	const documents, per = 2000, 100
+	says := []byte(`{"group":"g","tags":["` + strings.Repeat("t", 500) + `"]}`)
+	for from := 0; from < documents; from += per {
+		var put []ubl.DocumentToPublish
+		for i := range per {
+			id := fmt.Sprintf("d%04d", from+i)
+			put = append(put, ubl.DocumentToPublish{DocumentKey: ubl.DocumentKey{Type: "tag", ID: id}, Path: id + ".md", Title: id, Metadata: says, Content: "kind"})
+		}
+		h.want("", "a publication", at, ubl.PublishDocuments{Request: h.Request(h.ana), Put: put})
+	}
+	total := func(group string) int {
+		return harness.Must[*ubl.KnowledgeList](h.House, at, ubl.ListKnowledge{Group: group, Limit: 1}).Total
+	}
+	if n := total("g"); n != documents {
+		t.Fatalf("%d documents are of the group", n)
+	}
+	least := uint64(math.MaxUint64) // of several, since others work in the background
+	for i := range 10 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if n := total(fmt.Sprint("none", i)); n != 0 {
+			t.Fatalf("%d documents are of no group", n)
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
+	}
+	if least > 64<<10 {
+		t.Errorf("a list of %d documents allocates %d KiB", documents, least>>10)
+	}
+	h.want("", "a removal", at, ubl.PublishDocuments{Request: h.Request(h.ana), Remove: []ubl.DocumentKey{{Type: "tag", ID: "d0000"}}})
+	if n := total("G"); n != documents-1 {
+		t.Errorf("after a removal %d documents are of the group", n)
+	}
 }
