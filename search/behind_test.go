@@ -62,6 +62,27 @@ func TestASearchBehindItsIndex(t *testing.T) {
 	}
 }
 
+// TestACallerInAHurry is told what there is before its time is over, however patient searches are.
+func TestACallerInAHurry(t *testing.T) {
+	x, h := open(t, t.TempDir()), &history{}
+	h.put("d:a", "Apples", "red")
+	expect(t, h, x, "red", "a")
+	h.put("d:b", "Plums", "red")
+	held := make(chan struct{})
+	slow := func(ctx context.Context, after ubl.Mark, fn func(ubl.DocumentChange) error) (bool, error) {
+		<-held
+		return h.tell(ctx, after, fn)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	found, err := x.Search(ctx, shelf, h.head(), slow, ubl.DocumentQuery{Query: "red"}, 10)
+	if err != nil || !found.Behind || len(found.Matches) != 1 {
+		t.Errorf("found %d documents, behind %v: %v", len(found.Matches), found.Behind, err)
+	}
+	close(held)
+	expect(t, h, x, "red", "a b")
+}
+
 // TestACallerThatGoes doesn't wait for the index, and the index doesn't wait for them.
 func TestACallerThatGoes(t *testing.T) {
 	x, h := open(t, t.TempDir()), &history{}
@@ -71,8 +92,8 @@ func TestACallerThatGoes(t *testing.T) {
 		<-held
 		return h.tell(ctx, after, fn)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer time.AfterFunc(20*time.Millisecond, cancel).Stop()
 	if _, err := x.Search(ctx, shelf, h.head(), slow, ubl.DocumentQuery{Query: "red"}, 10); ubl.CodeOf(err) != ubl.CodeUnavailable {
 		t.Errorf("it ended with %v", err)
 	}

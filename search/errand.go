@@ -96,10 +96,14 @@ func (x *Index) follow(b *book, upTo ubl.Mark, changes ubl.DocumentChanges, hurr
 	return e, true, nil
 }
 
-// bring waits until a book has seen a mark. It is behind where a search can't wait for
-// that any longer; the errand is carried on.
+// bring waits until a book has seen a mark, for half of the caller's time at most: the rest is for what is found. It
+// is behind where a search can't wait for that any longer; the errand is carried on.
 func (x *Index) bring(ctx context.Context, b *book, upTo ubl.Mark, changes ubl.DocumentChanges) (behind bool, met bleve.Index, err error) {
-	patience := time.NewTimer(x.patience)
+	wait := x.patience
+	if end, ok := ctx.Deadline(); ok {
+		wait = min(wait, time.Until(end)/2)
+	}
+	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	for !b.is(upTo) {
 		e, mine, err := x.follow(b, upTo, changes, true)

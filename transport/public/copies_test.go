@@ -176,6 +176,36 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
+// TestSearchesLeaveRoom: however many of a tenant's searches wait, all else that is public is read meanwhile, and other
+// tenants are searched.
+func TestSearchesLeaveRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		house := newHouse()
+		house.shown["t:other|k:handbook"] = &shown{events: 1, docs: map[ubl.DocumentID][]string{rules: {"Be kind."}}}
+		h := serve(t, house)
+		house.held = make(chan struct{})
+		var all sync.WaitGroup
+		for i := range 2 * maxAsking {
+			path := handbook + "/search?q="
+			if i%2 == 0 {
+				path = handbook + "/api/v1/search?q="
+			}
+			all.Go(func() { get(h, fmt.Sprint(path, i)) })
+		}
+		synctest.Wait()
+		held := house.held
+		house.held = nil
+		begun := time.Now()
+		for _, path := range []string{rulesPath + "?version=1", "/public/t:other/k:handbook/search?q=kind", "/public/t:other/k:handbook/api/v1/search?q=kind"} {
+			if w := get(h, path); w.Code != http.StatusOK || time.Since(begun) > 0 {
+				t.Errorf("%s is answered %d after %v", path, w.Code, time.Since(begun))
+			}
+		}
+		close(held)
+		all.Wait()
+	})
+}
+
 // TestNamesThatLeadNowhere take no room from copies, however many there are, and are asked for
 // once a second.
 func TestNamesThatLeadNowhere(t *testing.T) {

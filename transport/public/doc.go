@@ -36,7 +36,8 @@
 // Many who ask the same at once are one question. So a container is asked once a second
 // while it is read, and what it shows once after each change.
 //
-// Searches are never kept, so each asks the container. So does each content for its limit: it is
+// Searches are never kept, so each asks the container, 16 at a time and 8 of a tenant's: all else is read
+// while they wait. So does each content for its limit: it is
 // sent from the blobs, 8 at a time to an address and 256 in all. The usual terms of public
 // containers show their documents to anyone; files only where terms permit office.file.list and
 // office.file.get to anyone.

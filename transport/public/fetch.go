@@ -13,8 +13,9 @@ import (
 const (
 	// askTimeout bounds a question to a container.
 	askTimeout = 5 * time.Second
-	// maxAsking bounds the questions of a node that are under way.
-	maxAsking = 32
+	// maxAsking bounds the questions of a node that are under way, maxSeeking the searches among them and tenantSeeking
+	// those of one tenant: they take longest, up to askTimeout where an index is behind.
+	maxAsking, maxSeeking, tenantSeeking = 32, 16, 8
 	// absentAfter is how long it takes at least to be told that nothing is there. A private
 	// container may be in memory and one that never was isn't: who measures mustn't learn which.
 	absentAfter = 20 * time.Millisecond
@@ -93,7 +94,8 @@ func (h *Handler) check(ctx context.Context, p place, sh *shelf) error {
 		return nil
 	}
 	heard := sh.heard.Load()
-	_, err := h.once(ctx, "check "+key(place{tenant: p.tenant, container: p.container}, heard), func(ctx context.Context) (*answer, error) {
+	container := place{tenant: p.tenant, container: p.container}
+	_, err := h.once(ctx, container, "check "+key(container, heard), func(ctx context.Context) (*answer, error) {
 		asked := h.Now()
 		c, err := ubl.Ask[*ubl.PublicContainer](ctx, h.Asker, sh.name, ubl.LookPublic{})
 		if ubl.CodeOf(err) == ubl.CodeNotFound {
@@ -114,7 +116,7 @@ func (h *Handler) fetch(ctx context.Context, p place, sh *shelf) (*answer, error
 	if sh != nil {
 		heard = sh.heard.Load()
 	}
-	return h.once(ctx, "fetch "+key(p, heard), func(ctx context.Context) (*answer, error) {
+	return h.once(ctx, p, "fetch "+key(p, heard), func(ctx context.Context) (*answer, error) {
 		asked := h.Now()
 		body, events, keep, err := h.read(ctx, p)
 		switch {
@@ -145,16 +147,17 @@ func key(p place, heard int64) string {
 
 // once asks once for all who want to know the same now. The question goes on if the one who
 // began it leaves.
-func (h *Handler) once(ctx context.Context, key string, ask func(context.Context) (*answer, error)) (*answer, error) {
+func (h *Handler) once(ctx context.Context, p place, key string, ask func(context.Context) (*answer, error)) (*answer, error) {
 	flight := h.flights.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
-		if h.places.Acquire(ctx, 1) != nil {
-			return (*answer)(nil), ubl.Errorf(ubl.CodeOverloaded, "too much that is public is read at the moment").Later(time.Second)
+		give, err := h.take(ctx, p)
+		if err != nil {
+			return (*answer)(nil), err
 		}
-		defer h.places.Release(1)
+		defer give()
 		var a *answer
-		err := h.Panics.Try("a look at what is public", func() (err error) {
+		err = h.Panics.Try("a look at what is public", func() (err error) {
 			a, err = ask(ctx)
 			return err
 		})
@@ -166,6 +169,31 @@ func (h *Handler) once(ctx context.Context, key string, ask func(context.Context
 	case <-ctx.Done():
 		return nil, ubl.AsError(ctx.Err())
 	}
+}
+
+// take waits for a place among the questions, a search first for one among the searches.
+func (h *Handler) take(ctx context.Context, p place) (give func(), err error) {
+	seeks := p.kind == search || p.kind == entrySearch
+	if seeks && h.seeking.Take(ctx, p.tenant) != nil {
+		return nil, errOverloaded()
+	}
+	rest := func() {
+		if seeks {
+			h.seeking.Give(p.tenant)
+		}
+	}
+	if h.places.Acquire(ctx, 1) != nil {
+		rest()
+		return nil, errOverloaded()
+	}
+	return func() {
+		h.places.Release(1)
+		rest()
+	}, nil
+}
+
+func errOverloaded() error {
+	return ubl.Errorf(ubl.CodeOverloaded, "too much that is public is read at the moment").Later(time.Second)
 }
 
 // read is what the container says of a place, as bytes, and how many events it has. A page

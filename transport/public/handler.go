@@ -17,6 +17,7 @@ import (
 	"ubl"
 	"ubl/panics"
 	"ubl/transport/envelope"
+	"ubl/turns"
 )
 
 // Prefix is the path below which everything public is.
@@ -51,6 +52,7 @@ type Handler struct {
 	shelves shelves
 	flights singleflight.Group
 	places  *semaphore.Weighted
+	seeking *turns.Turns
 	ended   [outcomes]atomic.Int64
 	sending sending
 }
@@ -64,7 +66,7 @@ func New(o Options) *Handler {
 		o.Now = time.Now
 	}
 	return &Handler{
-		Options: o, copies: newCopies(), places: semaphore.NewWeighted(maxAsking),
+		Options: o, copies: newCopies(), places: semaphore.NewWeighted(maxAsking), seeking: turns.New(maxSeeking, tenantSeeking),
 		shelves: shelves{feed: o.Feed, now: o.Now, tenants: map[ubl.TenantID]*tenant{}},
 	}
 }
