@@ -175,7 +175,7 @@ func TestPagesOfAQuestion(t *testing.T) {
 
 // TestAHostileQuestionTakesLittle: whatever is asked, it is over soon, or once nobody waits any more.
 func TestAHostileQuestionTakesLittle(t *testing.T) {
-	h, x := library(300), open(t, t.TempDir())
+	h, x := shelved(300, 200, 2000), open(t, t.TempDir())
 	h.search(t, x, "nothing")
 	var all, dates []string
 	for i := range 200 {
