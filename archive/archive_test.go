@@ -108,7 +108,7 @@ type taken struct {
 	all      string // of all files, their names too
 }
 
-// take writes somebody's archive, and holds it against its manifest.
+// take writes somebody's archive, and reads it.
 func (w *world) take(who ubl.Identity) taken {
 	w.t.Helper()
 	var b bytes.Buffer
@@ -116,7 +116,13 @@ func (w *world) take(who ubl.Identity) taken {
 	if err := w.archives().Write(w.t.Context(), &b, w.Request(who), begun.Receipt); err != nil {
 		w.t.Fatal(err)
 	}
-	r, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	return w.read(b.String())
+}
+
+// read reads an archive, and holds it against its manifest.
+func (w *world) read(written string) taken {
+	w.t.Helper()
+	r, err := zip.NewReader(strings.NewReader(written), int64(len(written)))
 	if err != nil {
 		w.t.Fatal(err)
 	}

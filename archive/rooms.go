@@ -101,7 +101,7 @@ func (j *job) called(r ubl.RoomSummary) (string, error) {
 // files that the person sent there.
 func (j *job) conversation(c conversation) error {
 	room, err := ask[*ubl.Room](j, ubl.RoomName(j.req.Who.TenantID, c.id), ubl.GetRoom{Who: j.req.Who})
-	if j.left(string(c.id), &err) || err != nil {
+	if j.lost(c, &err) || err != nil {
 		return err
 	}
 	c.from, c.to = 1, room.LastSeq
@@ -188,7 +188,7 @@ func (j *job) entries(c conversation, fn func(*ubl.Entry, json.RawMessage) error
 		page, err := ask[*ubl.HistoryPage](j, ubl.RoomName(j.req.Who.TenantID, c.id), ubl.ReadHistory{
 			Who: j.req.Who, After: &at, Limit: entriesPage, Entries: true, Now: !c.own, Own: c.own,
 		})
-		if j.left(string(c.id), &err) || err != nil {
+		if j.lost(c, &err) || err != nil {
 			return err
 		}
 		if page.FirstSeq == 0 { // retention has taken the rest away
@@ -209,6 +209,16 @@ func (j *job) entries(c conversation, fn func(*ubl.Entry, json.RawMessage) error
 		at = page.LastSeq
 	}
 	return nil
+}
+
+// lost is left for a room: from there on it is one that the person isn't in, and their own words in it are written
+// with those of others of the kind.
+func (j *job) lost(c conversation, err *error) bool {
+	if !j.left(string(c.id), err) {
+		return false
+	}
+	delete(j.rooms, c.id)
+	return true
 }
 
 // maxNames bounds how many names are kept.
