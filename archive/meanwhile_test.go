@@ -107,3 +107,19 @@ func TestRemovedFromTheTenantMeanwhile(t *testing.T) {
 		})
 	}
 }
+
+// TestOtherTenant: an archive is of one tenant. Somebody of another one under the same id has nothing of it, not even
+// of rooms with the same names.
+func TestOtherTenant(t *testing.T) {
+	w := open(t)
+	there := harness.User("bob@elsewhere.example")
+	there.UserID = w.bob.UserID
+	w.Enter(there)
+	for who, text := range map[*ubl.Identity]string{&w.bob: "bob's words here.", &there: "bob's words there."} {
+		room := w.room(*who, "plans")
+		w.send(room, *who, text, ubl.Attachment{Name: "x.txt", Type: "text/plain", Bytes: 1, SHA256: w.blobs.keep("file of " + text)})
+	}
+	w.take(w.bob).has(t, []string{"bob's words here.", "file of bob's words here."}, []string{"words there", string(there.TenantID)})
+	w.take(there).has(t, []string{"bob's words there.", "file of bob's words there."}, []string{"words here", string(w.bob.TenantID)})
+	w.Refused(ubl.CodeForbidden, ubl.PersonName(w.bob.TenantID, w.bob.UserID), ubl.ExportOwn{Request: w.Request(there)})
+}

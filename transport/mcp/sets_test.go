@@ -350,6 +350,29 @@ func TestForPeople(t *testing.T) {
 	}
 }
 
+// TestOwnDataIsNoTool: nobody takes their data home over MCP, whatever they call it. It is a file, and for people alone.
+func TestOwnDataIsNoTool(t *testing.T) {
+	w := newWorld(t)
+	w.makeBot()
+	for _, who := range []string{"bob", "bot"} {
+		for _, tool := range []string{"user.export", "me.export", "person.export", "export-own"} {
+			for _, a := range []answer{
+				w.use(t, "/mcp", who, "test", tool, `{}`), w.use(t, "/mcp/person", who, "test", tool, `{}`),
+				w.use(t, "/mcp", who, "test", "tool.call", `{"name":"`+tool+`"}`), w.use(t, "/mcp", who, "test", "tool.describe", `{"name":"`+tool+`"}`),
+			} {
+				if !strings.Contains(a.body, "unknown") || strings.Contains(a.body, "receipt") {
+					t.Errorf("%s uses %s and is answered %s", who, tool, a.body)
+				}
+			}
+		}
+	}
+	for _, tool := range w.listed(t, "/mcp/all", "bob") {
+		if strings.Contains(tool, "export") {
+			t.Errorf("%s is listed", tool)
+		}
+	}
+}
+
 // TestTermsShowMore: who isn't an owner is shown what the tenant's own terms permit to them.
 func TestTermsShowMore(t *testing.T) {
 	w := newWorld(t, func(o *mcp.Options) {
