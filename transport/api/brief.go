@@ -46,9 +46,9 @@ var briefs = map[string]*brief{
 	"container.list":           {Brief: envelope.Brief{Drops: []string{"physics"}}},
 	"office.workspace.list":    {Brief: envelope.Brief{Drops: []string{"physics"}}},
 	"office.document.get":      {Brief: inWorkspace()},
-	"office.document.list":     {Brief: inWorkspace("created_at", "created_by")},
-	"office.document.search":   {Brief: inWorkspace("created_at", "created_by", "highlights"), salted: true},
-	"office.document.versions": {Brief: inWorkspace("created_at", "created_by")},
+	"office.document.list":     {Brief: manyInWorkspace()},
+	"office.document.search":   {Brief: manyInWorkspace("highlights"), salted: true},
+	"office.document.versions": {Brief: manyInWorkspace()},
 	"office.file.list":         {Brief: inWorkspace("sha256")},
 	"agreement.list":           {Brief: envelope.Brief{Drops: []string{"hash", "physics"}}},
 	"agreement.get":            {Brief: envelope.Brief{Drops: []string{"hash"}}},
@@ -63,6 +63,12 @@ func inRoom(user, called string) envelope.Brief {
 // inWorkspace is for what stands in the workspace that the caller has named.
 func inWorkspace(drops ...string) envelope.Brief {
 	return envelope.Brief{Drops: append(drops, "workspace_id")}
+}
+
+// manyInWorkspace is inWorkspace for several documents. What each says of itself would be 8 KiB of each: it is in the
+// answer about one.
+func manyInWorkspace(drops ...string) envelope.Brief {
+	return inWorkspace(append(drops, "created_at", "created_by", "metadata")...)
 }
 
 // briefly changes the form of a tool that answers briefly: it takes full, and its answers may lack

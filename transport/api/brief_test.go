@@ -66,6 +66,18 @@ func TestBriefAnswersAreParts(t *testing.T) {
 	}
 }
 
+// TestBriefListsTellNoMetadata: a page of published documents, which may say 8 KiB of themselves each, is no burden to
+// a model. The answer about one has it.
+func TestBriefListsTellNoMetadata(t *testing.T) {
+	for tool, tells := range map[string]bool{"office.document.list": false, "office.document.search": false, "office.document.versions": false, "office.document.get": true} {
+		page := []byte(`{"documents":[{"document_id":"d:1","title":"Cells","published":{"type":"tag","id":"cells","path":"cells.md","metadata":{"tags":["x"]}}}]}`)
+		short, err := briefs[tool].tell(anaActs(), newServer(t).api, page)
+		if err != nil || bytes.Contains(short, []byte("metadata")) != tells || !bytes.Contains(short, []byte(`"path":"cells.md"`)) {
+			t.Errorf("%s answers %s, %v", tool, short, err)
+		}
+	}
+}
+
 // isPart checks that a value is one of which parts were left out.
 func isPart(t *testing.T, at string, part, all any, added []string) {
 	t.Helper()
