@@ -84,6 +84,29 @@ func TestPagesOfASearchAreRead(t *testing.T) {
 	}
 }
 
+// TestASearchForNothingSaysWhatToTry: who asks a question by words that must all be there is told of --any.
+func TestASearchForNothingSaysWhatToTry(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"documents":[],"next_cursor":null}`) }))
+	defer s.Close()
+	for args, told := range map[string]bool{"who renews it?": true, "who renews it?|--any": false, "renews": false, "who renews it?|--json": false} {
+		code, _, errs := run(t, s.URL, "", append([]string{"doc", "search"}, strings.Split(args, "|")...)...)
+		if code != 0 || strings.Contains(errs, "--any") != told {
+			t.Errorf("%q ends with %d and says %q", args, code, errs)
+		}
+	}
+}
+
+// TestVerifyOfAZipFile: it says which file in it to take, instead of what is wrong with its first line.
+func TestVerifyOfAZipFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "my-data.zip")
+	if err := os.WriteFile(file, []byte("PK\x03\x04 and more"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := run(t, "", "", "verify", file); code != 2 || !strings.Contains(errs, "receipts.ndjson") {
+		t.Errorf("it ends with %d and says %q", code, errs)
+	}
+}
+
 // TestListsAreReadToTheirEnd: the server gives rooms with details 500 at a time.
 func TestListsAreReadToTheirEnd(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -116,6 +116,9 @@ func (c *docSearchCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if len(hits) == 0 && !c.Any && !c.JSON && strings.Contains(c.Query, " ") {
+		fmt.Fprintln(p.err, "No document has all of these words; --any finds those with some of them.")
+	}
 	return printList(p, c.format, hits, "a hit", "DOCUMENT\tTITLE\tTEXT", func(h *ubl.DocumentHit) string {
 		return cells(h.DocumentID, oneLine(h.Title), oneLine(h.Snippet))
 	})

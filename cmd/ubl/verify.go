@@ -161,5 +161,12 @@ func (c *verifyCmd) open(p *program) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("couldn't read the export: %w", err)
 	}
+	begin := make([]byte, len(zipBegins))
+	if n, _ := f.ReadAt(begin, 0); string(begin[:n]) == zipBegins {
+		return nil, errors.Join(thenDo(usagef("%s is a zip file, and no export", clean(c.File)), "take the ledger out of it; in what \"ubl me export\" made it is receipts.ndjson"), f.Close())
+	}
 	return f, nil
 }
+
+// zipBegins is how a zip file does that has something in it.
+const zipBegins = "PK\x03\x04"
