@@ -7,9 +7,11 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"ubl"
 	"ubl/actors"
+	"ubl/knowledge"
 )
 
 // What anyone reads of a knowledge commons. It is shown as documents are, so the same terms decide; see
@@ -17,15 +19,29 @@ import (
 
 // entry is a published document of the list.
 type entry struct {
-	id ubl.DocumentID
-	as *ubl.PublishedAs
+	id      ubl.DocumentID
+	as      *ubl.PublishedAs
+	title   string
+	updated ubl.Time
+}
+
+// day is that which the document says it is of, else that of its newest version.
+func (e *entry) day() string {
+	var says struct{ Date any }
+	_ = json.Unmarshal(e.as.Metadata, &says) // it was checked when it came
+	if text, ok := says.Date.(string); ok && len(text) >= len(time.DateOnly) {
+		if _, err := time.Parse(time.DateOnly, text[:len(time.DateOnly)]); err == nil {
+			return text[:len(time.DateOnly)]
+		}
+	}
+	return e.updated.Std().Format(time.DateOnly)
 }
 
 // published are the documents of a type that were published, those of all types for "".
 func (s *State) published(of string) (all []entry) {
 	for _, id := range s.Listed {
-		if as := s.Documents[id].Published; as != nil && (of == "" || as.Type == of) {
-			all = append(all, entry{id, as})
+		if d := s.Documents[id]; d.Published != nil && (of == "" || d.Published.Type == of) {
+			all = append(all, entry{id, d.Published, d.Title, d.UpdatedAt})
 		}
 	}
 	return all
@@ -38,16 +54,26 @@ func (c *Container) listKnowledge(t *actors.Turn, cmd ubl.ListKnowledge) {
 	}
 	all := c.State.published(cmd.Type)
 	out := &ubl.KnowledgeList{Data: []ubl.Knowledge{}, Offset: cmd.Offset, Limit: cmd.Limit, Events: c.State.Events}
-	c.showing(t, ubl.DidDocumentGet, func(ctx context.Context) (any, error) {
+	did := ubl.DidDocumentGet
+	if cmd.Brief {
+		did = ubl.DidDocumentList
+	}
+	c.showing(t, did, func(ctx context.Context) (any, error) {
 		if err := cmd.Check(); err != nil {
 			return nil, err
 		}
-		all = slices.DeleteFunc(all, func(e entry) bool { return !saysOf(e.as, cmd.Group, cmd.Release) })
-		slices.SortFunc(all, func(a, b entry) int {
-			return cmp.Or(cmp.Compare(a.as.Type, b.as.Type), cmp.Compare(a.as.ID, b.as.ID))
-		})
+		all = slices.DeleteFunc(all, func(e entry) bool { return !saysOf(e.as, cmd.Group, cmd.Release, cmd.Tag) })
+		sortEntries(all, cmd.Newest)
 		out.Total = len(all)
 		all = all[min(cmd.Offset, len(all)):]
+		if cmd.Brief {
+			for _, e := range all[:min(cmd.Limit, len(all))] {
+				out.Data = append(out.Data, ubl.Knowledge{
+					ID: e.as.ID, ContentType: e.as.Type, Path: e.as.Path, Title: e.title, Metadata: e.as.Metadata, SyncedAt: e.updated, CommitSHA: e.as.Commit, DocumentID: e.id,
+				})
+			}
+			return out, nil
+		}
 		left := int64(ubl.MaxKnowledgeBytes)
 		for _, e := range all[:min(cmd.Limit, len(all))] {
 			k, err := c.knowledge(ctx, e.id, left)
@@ -66,14 +92,27 @@ func (c *Container) listKnowledge(t *actors.Turn, cmd ubl.ListKnowledge) {
 	})
 }
 
-// saysOf reports whether a publication is of a group and of a release, "" for any.
-func saysOf(as *ubl.PublishedAs, group, release string) bool {
-	if group == "" && release == "" {
+// sortEntries sorts by type and id, or the newest first.
+func sortEntries(all []entry, newest bool) {
+	days := map[ubl.DocumentID]string{}
+	if newest {
+		for i := range all {
+			days[all[i].id] = all[i].day()
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(days[b.id], days[a.id]), cmp.Compare(a.as.Type, b.as.Type), cmp.Compare(a.as.ID, b.as.ID))
+	})
+}
+
+// saysOf reports whether a publication is of a group, of a release and has a tag, "" for any.
+func saysOf(as *ubl.PublishedAs, group, release, tag string) bool {
+	if group == "" && release == "" && tag == "" {
 		return true
 	}
-	var says struct{ Group, Release any }
+	var says struct{ Group, Release, Tags any }
 	_ = json.Unmarshal(as.Metadata, &says) // it was checked when it came
-	return isOrHas(says.Group, group) && isOrHas(says.Release, release)
+	return isOrHas(says.Group, group) && isOrHas(says.Release, release) && isOrHas(says.Tags, tag)
 }
 
 // isOrHas reports whether a value is a text, or a list that has it, whatever the case.
@@ -91,6 +130,10 @@ func (c *Container) readKnowledge(t *actors.Turn, cmd ubl.ReadKnowledge) {
 	id := c.State.Keyed[cmd.DocumentKey]
 	_, listed := slices.BinarySearch(c.State.Listed, id)
 	events := c.State.Events
+	linked := func(context.Context) (*knowledge.Graph, error) { return nil, nil }
+	if cmd.Linked && listed {
+		linked = c.linking()
+	}
 	c.showing(t, ubl.DidDocumentGet, func(ctx context.Context) (any, error) {
 		if !listed {
 			return nil, errNoDocument()
@@ -102,7 +145,12 @@ func (c *Container) readKnowledge(t *actors.Turn, cmd ubl.ReadKnowledge) {
 		if err != nil {
 			return nil, err
 		}
-		return &ubl.KnowledgeFound{Data: *k, Events: events}, nil
+		out := &ubl.KnowledgeFound{Data: *k, Events: events}
+		g, err := linked(ctx)
+		if g != nil {
+			out.Links, out.Backlinks = g.Links(cmd.DocumentKey)
+		}
+		return out, err
 	})
 }
 
