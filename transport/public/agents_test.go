@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -262,12 +263,12 @@ func TestAgentsWayIn(t *testing.T) {
 
 // TestAgentsAreLimited: each message counts, and what no copy answers counts once more.
 func TestAgentsAreLimited(t *testing.T) {
-	reads, asks := 0, 0
+	var reads, asks atomic.Int64 // a batch is answered by several goroutines
 	var full error
 	house := newHouse()
 	h := New(Options{Asker: house, Feed: house, Count: func(*http.Request) (func() error, error) {
-		reads++
-		return func() error { asks++; return full }, nil
+		reads.Add(1)
+		return func() error { asks.Add(1); return full }, nil
 	}})
 	t.Cleanup(h.Close)
 	const search = `{"jsonrpc":"2.0","id":%,"method":"tools/call","params":{"name":"search_knowledge","arguments":{"query":"small"}}}`
@@ -275,13 +276,15 @@ func TestAgentsAreLimited(t *testing.T) {
 	for range 2 { // the first has the house listened to
 		call(h, handbook+"/mcp", one("1"))
 	}
-	reads, asks = 0, 0
-	if w := call(h, handbook+"/mcp", one("1")); w.Code != 200 || reads != 1 || asks != 1 {
-		t.Errorf("a search is answered %d %s, %d reads and %d asked", w.Code, w.Body, reads, asks)
+	reads.Store(0)
+	asks.Store(0)
+	if w := call(h, handbook+"/mcp", one("1")); w.Code != 200 || reads.Load() != 1 || asks.Load() != 1 {
+		t.Errorf("a search is answered %d %s, %d reads and %d asked", w.Code, w.Body, reads.Load(), asks.Load())
 	}
-	reads, asks = 0, 0
-	if w := call(h, handbook+"/mcp", "["+one("1")+","+one("2")+","+one("3")+"]", "Mcp-Protocol-Version", "2025-03-26"); w.Code != 200 || reads != 3 || asks != 3 {
-		t.Errorf("three in a batch are answered %d %s, %d reads and %d asked", w.Code, w.Body, reads, asks)
+	reads.Store(0)
+	asks.Store(0)
+	if w := call(h, handbook+"/mcp", "["+one("1")+","+one("2")+","+one("3")+"]", "Mcp-Protocol-Version", "2025-03-26"); w.Code != 200 || reads.Load() != 3 || asks.Load() != 3 {
+		t.Errorf("three in a batch are answered %d %s, %d reads and %d asked", w.Code, w.Body, reads.Load(), asks.Load())
 	}
 	full = ubl.Errorf(ubl.CodeRateLimited, "too much")
 	if w := call(h, handbook+"/mcp", one("1")); !strings.Contains(w.Body.String(), `"isError":true`) || !strings.Contains(w.Body.String(), `"rate_limited"`) {
