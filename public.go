@@ -82,8 +82,9 @@ type PublicFiles struct {
 
 // Bounds of what is read of a commons at once.
 const (
-	MaxKnowledge     = 100 // that a list has
-	MaxKnowledgeHits = 20  // that a search has
+	MaxKnowledge      = 100  // that a list has
+	MaxKnowledgeBrief = 5000 // that one has without contents
+	MaxKnowledgeHits  = 20   // that a search has
 	// MaxKnowledgeBytes bounds the contents of a list together: what comes behind them has none.
 	MaxKnowledgeBytes = 4 << 20
 	// MaxFilterChars is how long a filter's value may be.
@@ -91,14 +92,20 @@ const (
 )
 
 type (
-	// ListKnowledge lists the published documents by type and id, from the one at Offset on. Type,
-	// Group and Release are what they must be of, "" for any. Answers *KnowledgeList.
+	// ListKnowledge lists the published documents by type and id, or with Newest those first that say
+	// they are of the latest day, from the one at Offset on. Type, Group, Release and Tag are what they must
+	// be of, "" for any. Brief leaves out contents, hashes and versions, for longer lists. Answers *KnowledgeList.
 	ListKnowledge struct {
-		Type, Group, Release string
-		Offset, Limit        int
+		Type, Group, Release, Tag string
+		Offset, Limit             int
+		Brief, Newest             bool
 	}
-	// ReadKnowledge reads the newest version of one. Answers *KnowledgeFound.
-	ReadKnowledge struct{ DocumentKey }
+	// ReadKnowledge reads the newest version of one, with Linked where it leads and what leads to it.
+	// Answers *KnowledgeFound.
+	ReadKnowledge struct {
+		DocumentKey
+		Linked bool
+	}
 	// SearchKnowledge finds published ones, best first. Answers *KnowledgeHits.
 	SearchKnowledge struct {
 		DocumentQuery
@@ -136,8 +143,23 @@ type KnowledgeList struct {
 
 // KnowledgeFound is one.
 type KnowledgeFound struct {
-	Data   Knowledge `json:"data"`
-	Events int64     `json:"-"`
+	Data Knowledge `json:"data"`
+	// Links and Backlinks are to and from other published documents. A commons of very many has none.
+	Links     []KnowledgeLink `json:"links,omitempty"`
+	Backlinks []KnowledgeLink `json:"backlinks,omitempty"`
+	Events    int64           `json:"-"`
+}
+
+// KnowledgeLink leads to a published document, or is one that leads here.
+type KnowledgeLink struct {
+	// Target is what is written, a name where it is a Wiki link, else a path; Field is where in the
+	// metadata that stands, "" for the text. They are of links alone.
+	Target      string `json:"target,omitempty"`
+	Wiki        bool   `json:"wiki,omitempty"`
+	Field       string `json:"field,omitempty"`
+	ContentType string `json:"contentType"`
+	ID          string `json:"id"`
+	Title       string `json:"title"`
 }
 
 // KnowledgeHit is one that a search found.
@@ -166,13 +188,17 @@ func (c ListKnowledge) Check() error {
 			return err
 		}
 	}
-	for _, filter := range []string{c.Group, c.Release} {
+	for _, filter := range []string{c.Group, c.Release, c.Tag} {
 		if !utf8.ValidString(filter) || utf8.RuneCountInString(filter) > MaxFilterChars {
 			return Errorf(CodeValidation, "a filter has at most %d characters", MaxFilterChars)
 		}
 	}
-	if c.Offset < 0 || c.Limit < 1 || c.Limit > MaxKnowledge {
-		return Errorf(CodeValidation, "a list begins at 0 or behind that, and has 1 to %d", MaxKnowledge)
+	most := MaxKnowledge
+	if c.Brief {
+		most = MaxKnowledgeBrief
+	}
+	if c.Offset < 0 || c.Limit < 1 || c.Limit > most {
+		return Errorf(CodeValidation, "a list begins at 0 or behind that, and has 1 to %d", most)
 	}
 	return nil
 }
@@ -185,3 +211,47 @@ func (ReadKnowledge) Cost() int { return 0 }
 
 // Cost is 0: it reads.
 func (SearchKnowledge) Cost() int { return 0 }
+
+// MaxKnowledgeNames bounds the groups, releases and tags that an overview names: of more those that
+// most documents have.
+const MaxKnowledgeNames = 500
+
+// OverviewKnowledge counts what is published in a commons. Answers *KnowledgeOverview.
+type OverviewKnowledge struct{}
+
+// Cost is 0: it reads.
+func (OverviewKnowledge) Cost() int { return 0 }
+
+// KnowledgeOverview is what there is in a commons, each by name.
+type KnowledgeOverview struct {
+	Name     string           `json:"name"`
+	Total    int              `json:"total"`
+	Types    []KnowledgeCount `json:"types"`
+	Groups   []KnowledgeCount `json:"groups"`
+	Releases []KnowledgeCount `json:"releases"`
+	Tags     []KnowledgeCount `json:"tags"`
+	Access   KnowledgeAccess  `json:"access"`
+	Events   int64            `json:"-"` // as of [PublicContainer]
+}
+
+// KnowledgeCount is how many documents say something of themselves. Spellings that differ in case
+// alone are one; the name is the one that most of them have.
+type KnowledgeCount struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// KnowledgeAccess says who may do what: the terms decide.
+type KnowledgeAccess struct {
+	Search  Tier `json:"search"`
+	Entries Tier `json:"entries"` // to read one whole
+}
+
+// Tier is who may read of a commons.
+type Tier string
+
+// The tiers. Nobody has to sign in for what is open; what is for members needs a part in the container.
+const (
+	TierOpen    Tier = "open"
+	TierMembers Tier = "members"
+)

@@ -29,6 +29,7 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 			ubl.PrepareFile{}, ubl.PutFile{}, ubl.GetFile{}, ubl.ListFiles{}, ubl.RemoveFile{},
 			ubl.LookPublic{}, ubl.ReadPublic{}, ubl.ListPublic{},
 			ubl.ListPublicFiles{}, ubl.ReadPublicFile{}, ubl.SearchPublic{}, ubl.ListKnowledge{}, ubl.ReadKnowledge{}, ubl.SearchKnowledge{},
+			ubl.OverviewKnowledge{},
 		},
 		Answers: []any{
 			(*ubl.Container)(nil), (*ubl.AgreementView)(nil), (*ubl.Member)(nil), ubl.AgreementID(""), (*ubl.Balance)(nil),
@@ -36,6 +37,7 @@ func Family(read ubl.Reader, search ubl.Searcher) actors.Family {
 			(*ubl.FileResult)(nil), (*ubl.FileList)(nil),
 			(*ubl.PublicContainer)(nil), (*ubl.PublicDocument)(nil), (*ubl.PublicDocuments)(nil),
 			(*ubl.PublicFile)(nil), (*ubl.PublicFiles)(nil), (*ubl.PublicHits)(nil), (*ubl.KnowledgeList)(nil), (*ubl.KnowledgeFound)(nil), (*ubl.KnowledgeHits)(nil),
+			(*ubl.KnowledgeOverview)(nil),
 		},
 		Numbers: runs(), Content: counted(),
 	}
@@ -54,6 +56,8 @@ type Container struct {
 	hidden atomic.Int64
 	// listed is what was published, nil until somebody has asked for it.
 	listed *catalogue
+	// links are those of what is published, for those who read outside the mailbox.
+	links links
 }
 
 func open(ctx context.Context, kind *actors.Kind[State, event], read ubl.Reader, search ubl.Searcher, env actors.Env) (*Container, error) {
@@ -129,6 +133,8 @@ func (c *Container) Receive(t *actors.Turn, cmd ubl.Command) {
 		c.readKnowledge(t, cmd)
 	case ubl.SearchKnowledge:
 		c.searchKnowledge(t, cmd)
+	case ubl.OverviewKnowledge:
+		c.overviewKnowledge(t)
 	case indexDocuments:
 		c.indexDocuments(t)
 	case redact:

@@ -8,6 +8,7 @@ import (
 
 	"ubl"
 	"ubl/actors"
+	"ubl/knowledge"
 )
 
 // What anyone reads of a knowledge commons. It is shown as documents are, so the same terms decide; see
@@ -20,12 +21,24 @@ func (c *Container) listKnowledge(t *actors.Turn, cmd ubl.ListKnowledge) {
 	}
 	all := c.catalogue()
 	out := &ubl.KnowledgeList{Data: []ubl.Knowledge{}, Offset: cmd.Offset, Limit: cmd.Limit, Events: c.State.Events}
-	c.showing(t, ubl.DidDocumentGet, func(ctx context.Context) (any, error) {
+	did := ubl.DidDocumentGet
+	if cmd.Brief {
+		did = ubl.DidDocumentList
+	}
+	c.showing(t, did, func(ctx context.Context) (any, error) {
 		if err := cmd.Check(); err != nil {
 			return nil, err
 		}
 		part, total := all.list(cmd)
 		out.Total = total
+		if cmd.Brief {
+			for _, e := range part {
+				out.Data = append(out.Data, ubl.Knowledge{
+					ID: e.as.ID, ContentType: e.as.Type, Path: e.as.Path, Title: e.title, Metadata: e.as.Metadata, SyncedAt: e.updated, CommitSHA: e.as.Commit, DocumentID: e.id,
+				})
+			}
+			return out, nil
+		}
 		left := int64(ubl.MaxKnowledgeBytes)
 		for _, e := range part {
 			k, err := c.knowledge(ctx, e.id, left)
@@ -48,6 +61,10 @@ func (c *Container) readKnowledge(t *actors.Turn, cmd ubl.ReadKnowledge) {
 	id := c.State.Keyed[cmd.DocumentKey]
 	_, listed := slices.BinarySearch(c.State.Listed, id)
 	events := c.State.Events
+	linked := func(context.Context) (*knowledge.Graph, error) { return nil, nil }
+	if cmd.Linked && listed {
+		linked = c.linking()
+	}
 	c.showing(t, ubl.DidDocumentGet, func(ctx context.Context) (any, error) {
 		if !listed {
 			return nil, errNoDocument()
@@ -59,7 +76,12 @@ func (c *Container) readKnowledge(t *actors.Turn, cmd ubl.ReadKnowledge) {
 		if err != nil {
 			return nil, err
 		}
-		return &ubl.KnowledgeFound{Data: *k, Events: events}, nil
+		out := &ubl.KnowledgeFound{Data: *k, Events: events}
+		g, err := linked(ctx)
+		if g != nil {
+			out.Links, out.Backlinks = g.Links(cmd.DocumentKey)
+		}
+		return out, err
 	})
 }
 

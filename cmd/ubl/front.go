@@ -117,7 +117,7 @@ func (c *serveCmd) serveOver(p *program, n *node, f *front, limiter *limits.Limi
 		return err
 	}
 	f.anyone = public.New(public.Options{Asker: n.asker, Feed: n.feed, Host: c.PublicHost, Count: limiter.Public, Now: p.now, Panics: n.panics,
-		Blobs: readBlobs{n}, Client: limiter.ClientOf})
+		Blobs: readBlobs{n}, Client: limiter.ClientOf, Version: version()})
 	n.figures.watchPublic(f.anyone)
 	f.server = transport.New(transport.Options{
 		API:          underAPI(hub, rest),

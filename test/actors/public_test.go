@@ -250,10 +250,10 @@ func TestKnowledgeForAnyone(t *testing.T) {
 		return ubl.DocumentToPublish{DocumentKey: ubl.DocumentKey{Type: kind, ID: id}, Path: kind + "/" + id + ".md", Title: id, Metadata: []byte(says), Content: content}
 	}
 	h.want("", "the publication", at, ubl.PublishDocuments{Request: h.Request(h.ana), Commit: strings.Repeat("a", 40), Put: []ubl.DocumentToPublish{
-		published("pattern", "cells", `{"group":"Governance","release":["r1","r2"],"description":"Small groups","tags":["people"]}`, "# Cells\n\nA kind group is small."),
+		published("pattern", "cells", `{"group":"Governance","release":["r1","r2"],"description":"Small groups","tags":["people"]}`, "# Cells\n\nA kind group is small: [[rules]]."),
 		published("article", "rules", `{"group":"governance"}`, "Rules are kind."),
 		published("pattern", "apart", `{"release":"r1","group":["x",7]}`, strings.Repeat("kind ", 200_000)),
-		published("pattern", "far", `{}`, strings.Repeat("kind ", 200_000)),
+		published("pattern", "far", `{"date":"2999-01-31T10:00:00Z"}`, strings.Repeat("kind ", 200_000)),
 	}})
 	h.want("", "another publication", at, ubl.PublishDocuments{Request: h.Request(h.ana), Put: []ubl.DocumentToPublish{
 		published("tag", "long", `{}`, strings.Repeat("kind ", 200_000)),
@@ -270,6 +270,8 @@ func TestKnowledgeForAnyone(t *testing.T) {
 		"a type":               {ubl.ListKnowledge{Type: "pattern"}, 3, []string{"apart", "cells", "far"}},
 		"a group, in any case": {ubl.ListKnowledge{Group: "governance"}, 2, []string{"rules", "cells"}},
 		"a release of several": {ubl.ListKnowledge{Release: "r1"}, 2, []string{"apart", "cells"}},
+		"a tag":                {ubl.ListKnowledge{Tag: "People"}, 1, []string{"cells"}},
+		"the newest":           {ubl.ListKnowledge{Newest: true, Limit: 2, Brief: true}, 7, []string{"far", "rules"}},
 		"both":                 {ubl.ListKnowledge{Release: "R2", Group: "governance"}, 1, []string{"cells"}},
 		"a part":               {ubl.ListKnowledge{Offset: 1, Limit: 2}, 7, []string{"apart", "cells"}},
 		"behind all":           {ubl.ListKnowledge{Offset: 9}, 7, []string{}},
@@ -290,7 +292,7 @@ func TestKnowledgeForAnyone(t *testing.T) {
 	}
 	key := ubl.DocumentKey{Type: "pattern", ID: "cells"}
 	k := harness.Must[*ubl.KnowledgeFound](h.House, at, ubl.ReadKnowledge{DocumentKey: key}).Data
-	if *k.Content != "# Cells\n\nA kind group is small." || k.Path != "pattern/cells.md" || k.CommitSHA != strings.Repeat("a", 40) || !strings.Contains(string(k.Metadata), "Small groups") {
+	if *k.Content != "# Cells\n\nA kind group is small: [[rules]]." || k.Path != "pattern/cells.md" || k.CommitSHA != strings.Repeat("a", 40) || !strings.Contains(string(k.Metadata), "Small groups") {
 		t.Errorf("read is %+v", k)
 	}
 	if k.ContentHash != k.Salt.CommitText("content", *k.Content) {
@@ -298,6 +300,13 @@ func TestKnowledgeForAnyone(t *testing.T) {
 	}
 	if d := harness.Must[*ubl.PublicDocument](h.House, at, ubl.ReadPublic{DocumentID: k.DocumentID}); d.ContentHash != k.ContentHash || d.Version != k.Version {
 		t.Errorf("as a document it is %+v", d)
+	}
+	linked := harness.Must[*ubl.KnowledgeFound](h.House, at, ubl.ReadKnowledge{DocumentKey: key, Linked: true})
+	if want := []ubl.KnowledgeLink{{Target: "rules", Wiki: true, ContentType: "article", ID: "rules", Title: "rules"}}; !reflect.DeepEqual(linked.Links, want) || len(linked.Backlinks) != 0 {
+		t.Errorf("it leads to %+v, and there lead to it %+v", linked.Links, linked.Backlinks)
+	}
+	if back := harness.Must[*ubl.KnowledgeFound](h.House, at, ubl.ReadKnowledge{DocumentKey: ubl.DocumentKey{Type: "article", ID: "rules"}, Linked: true}).Backlinks; !reflect.DeepEqual(back, []ubl.KnowledgeLink{{ContentType: "pattern", ID: "cells", Title: "cells"}}) {
+		t.Errorf("there lead to it %+v", back)
 	}
 	sought := ubl.SearchKnowledge{DocumentQuery: ubl.DocumentQuery{Query: "which small groups are kind?", Any: true}, Limit: 1}
 	hits := harness.Must[*ubl.KnowledgeHits](h.House, at, sought)
@@ -308,26 +317,43 @@ func TestKnowledgeForAnyone(t *testing.T) {
 	if hits := harness.Must[*ubl.KnowledgeHits](h.House, at, sought); len(hits.Results) != 1 || hits.Results[0].ID != "rules" {
 		t.Errorf("found of another type are %+v", hits)
 	}
-	text, err := json.Marshal([]any{k, hits})
+	all := harness.Must[*ubl.KnowledgeOverview](h.House, at, ubl.OverviewKnowledge{})
+	if want := (&ubl.KnowledgeOverview{
+		Name: all.Name, Total: 7, Events: all.Events, Access: ubl.KnowledgeAccess{Search: ubl.TierOpen, Entries: ubl.TierOpen},
+		Types:  []ubl.KnowledgeCount{{Name: "article", Count: 1}, {Name: "pattern", Count: 3}, {Name: "tag", Count: 3}},
+		Groups: []ubl.KnowledgeCount{{Name: "Governance", Count: 2}, {Name: "x", Count: 1}}, Releases: []ubl.KnowledgeCount{{Name: "r1", Count: 2}, {Name: "r2", Count: 1}},
+		Tags: []ubl.KnowledgeCount{{Name: "people", Count: 1}},
+	}); !reflect.DeepEqual(all, want) || all.Events == 0 || all.Name == "" {
+		t.Errorf("the overview is %+v, want %+v", all, want)
+	}
+	text, err := json.Marshal([]any{k, hits, all})
 	if err != nil || strings.Contains(string(text), `"u:`) || strings.Contains(string(text), "@") {
 		t.Errorf("anyone is told %s, %v", text, err)
 	}
 	if after := harness.Must[ubl.LedgerHead](h.House, ubl.LedgerName(h.ana.TenantID), ubl.GetLedgerHead{}); after != before {
 		t.Errorf("the ledger went from %+v to %+v", before, after)
 	}
-	for what, cmd := range map[string]ubl.Command{"a list of none": ubl.ListKnowledge{}, "a list of too many": ubl.ListKnowledge{Limit: ubl.MaxKnowledge + 1}, "a list from before": ubl.ListKnowledge{Offset: -1, Limit: 1},
+	for what, cmd := range map[string]ubl.Command{"a list of none": ubl.ListKnowledge{}, "a list of too many": ubl.ListKnowledge{Limit: ubl.MaxKnowledge + 1}, "a long list with contents": ubl.ListKnowledge{Limit: 101}, "a brief one that is too long": ubl.ListKnowledge{Limit: 5001, Brief: true}, "a list from before": ubl.ListKnowledge{Offset: -1, Limit: 1},
 		"a type that is none": ubl.ListKnowledge{Type: "A", Limit: 1}, "a search for too many": ubl.SearchKnowledge{DocumentQuery: sought.DocumentQuery, Limit: 21}} {
 		h.want(ubl.CodeValidation, what, at, cmd)
 	}
 	h.want(ubl.CodeNotFound, "one that never was", at, ubl.ReadKnowledge{DocumentKey: ubl.DocumentKey{Type: "article", ID: "cells"}})
 	h.want("", "the removal", at, ubl.PublishDocuments{Request: h.Request(h.ana), Remove: []ubl.DocumentKey{key}})
+	if back := harness.Must[*ubl.KnowledgeFound](h.House, at, ubl.ReadKnowledge{DocumentKey: ubl.DocumentKey{Type: "article", ID: "rules"}, Linked: true}).Backlinks; back != nil {
+		t.Errorf("from what was removed lead %+v", back)
+	}
 	h.want(ubl.CodeNotFound, "one that was removed", at, ubl.ReadKnowledge{DocumentKey: key})
 	closed, _ := h.publish("closed", ubl.WorkspaceKind().Physics)
-	for _, cmd := range []ubl.Command{ubl.ListKnowledge{Limit: 1}, ubl.ReadKnowledge{DocumentKey: key}, ubl.SearchKnowledge{DocumentQuery: sought.DocumentQuery, Limit: 1}} {
+	for _, cmd := range []ubl.Command{ubl.ListKnowledge{Limit: 1}, ubl.ReadKnowledge{DocumentKey: key}, ubl.SearchKnowledge{DocumentQuery: sought.DocumentQuery, Limit: 1}, ubl.OverviewKnowledge{}} {
 		h.want(ubl.CodeNotFound, "what isn't public", closed, cmd)
 	}
 	agrees(permit("container.get", ubl.ToAnyone), permit("office.document.list", ubl.ToAnyone))(h, at, "")
 	h.want(ubl.CodeNotFound, "a list with contents that the terms don't show", at, ubl.ListKnowledge{Limit: 1})
+	if all := harness.Must[*ubl.KnowledgeOverview](h.House, at, ubl.OverviewKnowledge{}); all.Access != (ubl.KnowledgeAccess{Search: ubl.TierMembers, Entries: ubl.TierMembers}) || all.Total == 0 {
+		t.Errorf("the overview under terms that show lists alone is %+v", all)
+	}
+	agrees(permit("container.get", ubl.ToAnyone))(h, at, "")
+	h.want(ubl.CodeNotFound, "an overview that the terms don't show", at, ubl.OverviewKnowledge{})
 }
 
 // TestListsForAnyoneCostLittle: anyone may list a commons by as many groups as they can think of. What its documents

@@ -144,6 +144,10 @@ func (w *world) shownKnowledge(at ubl.Name) {
 	if len(found.Results) != 1 || found.Results[0].ID != key.ID || found.Events != one.Events {
 		w.t.Errorf("found are %+v", found)
 	}
+	all := must[*ubl.KnowledgeOverview](w.forwarder, at, ubl.OverviewKnowledge{})
+	if all.Total != 1 || all.Groups[0] != (ubl.KnowledgeCount{Name: "governance", Count: 1}) || all.Access.Entries != ubl.TierOpen || all.Events != one.Events {
+		w.t.Errorf("the overview is %+v", all)
+	}
 }
 
 func (w *world) container(c ubl.CreateContainer) ubl.Name {

@@ -10,6 +10,7 @@
 //	/public/{tenant}/{container}/files/{file}/content   its bytes, or a Range of them
 //	/public/{tenant}/{container}/search                 documents found by ?q=, 20 at most
 //	/public/{tenant}/{container}/api/v1/…               what was published in it, by the names of its source: see knowledge.go
+//	/public/{tenant}/{container}/mcp                    the same for agents, by MCP: package commons
 //
 // Under a host name of the operator's choice the same is there without /public.
 //

@@ -17,6 +17,7 @@ import (
 	"ubl"
 	"ubl/panics"
 	"ubl/transport/envelope"
+	"ubl/transport/public/commons"
 	"ubl/turns"
 )
 
@@ -43,6 +44,8 @@ type Options struct {
 	// Client is the address that a request came from, of which so many downloads are at a time;
 	// nil has one count for all.
 	Client func(*http.Request) netip.Addr
+	// Version is the program's, as agents are told it.
+	Version string
 }
 
 // Handler serves what is public. Close it.
@@ -55,6 +58,7 @@ type Handler struct {
 	seeking *turns.Turns
 	ended   [outcomes]atomic.Int64
 	sending sending
+	agents  *commons.Server
 }
 
 // New makes a handler.
@@ -68,6 +72,7 @@ func New(o Options) *Handler {
 	return &Handler{
 		Options: o, copies: newCopies(), places: semaphore.NewWeighted(maxAsking), seeking: turns.New(maxSeeking, tenantSeeking),
 		shelves: shelves{feed: o.Feed, now: o.Now, tenants: map[ubl.TenantID]*tenant{}},
+		agents:  commons.New(commons.Options{Version: o.Version, Panics: o.Panics}),
 	}
 }
 
@@ -127,6 +132,12 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*answer, outcom
 	if err != nil {
 		return nil, refused, err
 	}
+	if path := h.path(r); forAgents(path) {
+		if p, err := parse(path, r.URL.RawQuery); err == nil && p.kind == agents {
+			how, err := h.serveAgents(w, r, p, ask)
+			return nil, how, err
+		}
+	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodOptions:
@@ -145,7 +156,11 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*answer, outcom
 		return nil, missing, err
 	}
 	if p.kind != content {
-		return h.look(r.Context(), p, ask)
+		a, how, err := h.look(r.Context(), p, ask)
+		if err == nil && (p.kind == config || p.kind == overview) {
+			w.Header()["Link"] = []string{h.links(r, p)}
+		}
+		return a, how, err
 	}
 	p.kind = file
 	a, how, err := h.look(r.Context(), p, ask)

@@ -27,6 +27,7 @@ type house struct {
 	sinks  map[ubl.Name]map[int]func(ubl.Publication)
 	serial int
 	seq    map[ubl.Name]int64 // of each ledger
+	access ubl.KnowledgeAccess
 }
 
 // shown is a container that shows documents to anyone: each is its versions.
@@ -43,7 +44,7 @@ const handbook, rules = "/public/t:acme/k:handbook", "d:rules"
 const plan, planContent = "f:plan", "<script>alert(1)</script>"
 
 func newHouse() *house {
-	h := &house{shown: map[ubl.Name]*shown{}, sinks: map[ubl.Name]map[int]func(ubl.Publication){}, seq: map[ubl.Name]int64{}}
+	h := &house{shown: map[ubl.Name]*shown{}, sinks: map[ubl.Name]map[int]func(ubl.Publication){}, seq: map[ubl.Name]int64{}, access: ubl.KnowledgeAccess{Search: ubl.TierOpen, Entries: ubl.TierOpen}}
 	h.shown["t:acme|k:handbook"] = &shown{events: 7, docs: map[ubl.DocumentID][]string{rules: {"Be kind.", "Be <b>kinder</b>."}},
 		files: map[ubl.FileID]ubl.PublicFile{plan: {FileID: plan, Name: "plan <1>.html", Type: "text/html", Bytes: int64(len(planContent)), SHA256: ubl.BlobIDOf(sha256.Sum256([]byte(planContent)))}}}
 	return h
@@ -127,6 +128,9 @@ func (h *house) decide(to ubl.Name, cmd ubl.Command) (any, chan struct{}, error)
 			return nil, h.held, ubl.Errorf(ubl.CodeNotFound, "there is no such document")
 		}
 		return &ubl.KnowledgeFound{Data: cells, Events: s.events}, h.held, nil
+	case ubl.OverviewKnowledge:
+		return &ubl.KnowledgeOverview{Name: "Handbook", Total: 1, Types: []ubl.KnowledgeCount{{Name: "pattern", Count: 1}}, Groups: []ubl.KnowledgeCount{{Name: "governance", Count: 1}},
+			Releases: []ubl.KnowledgeCount{}, Tags: []ubl.KnowledgeCount{}, Access: h.access, Events: s.events}, h.held, nil
 	case ubl.SearchKnowledge:
 		return &ubl.KnowledgeHits{Results: []ubl.KnowledgeHit{{ID: "cells", ContentType: "pattern", Title: "Cells", Excerpt: ubl.Excerpt{
 			Snippet: fmt.Sprint(cmd.Any, " ", cmd.Query, " ", conditions(cmd.DocumentQuery), cmd.Limit)}}}, Events: s.events}, h.held, nil

@@ -17,6 +17,7 @@ import (
 //	/public/{tenant}/{container}/api/v1/entries               ?contentType= &group= &release= &limit= &offset=
 //	/public/{tenant}/{container}/api/v1/entries/{type}/{id}   one
 //	/public/{tenant}/{container}/api/v1/search                ?q= and filters, 20 at most
+//	/public/{tenant}/{container}/api/v1/overview              which types, groups, releases and tags there are
 //	/public/{tenant}/{container}/api/v1/openapi.json          these, described
 
 //go:embed openapi.json
@@ -41,6 +42,8 @@ func (p *place) insideKnowledge(part []string) bool {
 		return p.key.Check() == nil
 	case len(part) == 1 && part[0] == "search":
 		p.kind = entrySearch
+	case len(part) == 1 && part[0] == "overview":
+		p.kind = overview
 	case len(part) == 1 && part[0] == "openapi.json":
 		p.kind = description
 	default:
@@ -137,6 +140,11 @@ func (h *Handler) readKnowledge(ctx context.Context, p place) (body []byte, even
 		found, failed := ubl.Ask[*ubl.KnowledgeHits](ctx, h.Asker, p.name(), c)
 		if err = failed; err == nil {
 			said, events = found, found.Events
+		}
+	case overview:
+		all, failed := ubl.Ask[*ubl.KnowledgeOverview](ctx, h.Asker, p.name(), ubl.OverviewKnowledge{})
+		if err = failed; err == nil {
+			said, events, keep = all, all.Events, true
 		}
 	case description:
 		c, failed := ubl.Ask[*ubl.PublicContainer](ctx, h.Asker, p.name(), ubl.LookPublic{})

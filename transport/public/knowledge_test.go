@@ -32,7 +32,7 @@ func TestKnowledgeIsAsDescribed(t *testing.T) {
 		seen := map[string]bool{}
 		for path, status := range map[string]int{
 			"/entries": 200, "/entries?contentType=pattern&limit=100&offset=0": 200, "/entries/pattern/cell%20governance": 200, "/search?q=small&tags=a&tags=b": 200,
-			"/entries/pattern/none": 404,
+			"/overview": 200, "/entries/pattern/none": 404,
 		} {
 			r := httptest.NewRequest("GET", "https://docs.example.com"+handbook+"/api/v1"+path, nil)
 			route, params, err := router.FindRoute(r)

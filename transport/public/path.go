@@ -24,6 +24,8 @@ const (
 	entry // one
 	entrySearch
 	description // of these, as OpenAPI
+	overview    // what there is in it
+	agents      // what they ask by MCP, which is no copy's
 )
 
 // ofKnowledge reports whether copies outside last as long as readers of a commons expect.
@@ -86,6 +88,8 @@ func (p *place) inside(part []string) bool {
 		return p.file.Valid()
 	case collection == "search" && len(id) == 0:
 		p.kind = search
+	case collection == "mcp" && len(id) == 0:
+		p.kind = agents
 	case collection == "api" && len(id) > 1 && id[0] == "v1":
 		return p.insideKnowledge(id[1:])
 	default:

@@ -71,7 +71,8 @@ func ask(dir string) (string, error) {
 		return "", err
 	}
 	data := filepath.Join(dir, "data")
-	node := exec.Command(ubl, "serve", "--data", data, "--listen", ports[0], "--admin-listen", ports[1], "--cluster-listen", ports[2], "--node-id", "n1")
+	node := exec.Command(ubl, "serve", "--data", data, "--listen", ports[0], "--admin-listen", ports[1], "--cluster-listen", ports[2], "--node-id", "n1",
+		"--mail-server", "127.0.0.1:1", "--mail-from", "ubl@example.com", "--mail-tls", "none", "--scan", "127.0.0.1:1")
 	node.Env = []string{"UBL_CLUSTER_SECRET=" + strings.TrimSpace(string(secret))}
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {

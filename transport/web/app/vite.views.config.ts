@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
+import { words } from './words.mjs';
 
 // The views of MCP Apps (src/views). Each is built by itself, VIEW names it, into one page that asks
 // for nothing: its script and style stand in it.
@@ -28,7 +29,7 @@ function page(): Plugin {
 
 export default defineConfig({
   publicDir: false,
-  plugins: [page()],
+  plugins: [words(), page()],
   build: {
     target: ['safari16.4', 'chrome111', 'firefox114'],
     emptyOutDir: false,

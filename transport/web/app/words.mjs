@@ -50,12 +50,16 @@ export const catalogue = (language) => JSON.parse(readFileSync(new URL(`${langua
 
 // first are the parts of the English catalogue that the first load needs; the rest comes with
 // the first screen that is fetched.
-export const first = ['app', 'do', 'section', 'person', 'rooms', 'wayback', 'settings', 'notin', 'join', 'passkey', 'palette', 'composer', 'talk', 'hint', 'remind'];
+export const first = ['app', 'do', 'section', 'person', 'rooms', 'wayback', 'notin', 'join', 'palette', 'composer', 'talk', 'hint'];
 
 const isFirst = (key) => first.includes(key.split('.')[0]);
 
+// inViews are the texts of the app that the views of MCP Apps show too.
+const inViews = /^proof\.\w+\.(held|broke)$/;
+
 // words is the plugin by which 'words:de' is the compiled catalogue of German. 'words:en' is
 // what the first load needs of English, and 'words:more' the rest; whole has all in the first.
+// 'words:views' is what the views need.
 export function words({ whole = false } = {}) {
   return {
     name: 'words',
@@ -63,9 +67,9 @@ export function words({ whole = false } = {}) {
     load(id) {
       if (!id.startsWith('\0words:')) return undefined;
       const language = id.slice('\0words:'.length);
-      const name = language === 'more' ? 'en' : language;
+      const name = language === 'more' || language === 'views' ? 'en' : language;
       this.addWatchFile(new URL(`${name}.json`, folder).pathname);
-      const wanted = (key) => name !== 'en' || whole || isFirst(key) === (language === 'en');
+      const wanted = (key) => language === 'views' ? inViews.test(key) : name !== 'en' || whole || isFirst(key) === (language === 'en');
       const compiled = Object.entries(catalogue(name)).filter(([key]) => wanted(key)).map(([key, message]) => [key, compile(message)]);
       return { code: `export default ${JSON.stringify(Object.fromEntries(compiled))}`, map: null, moduleType: 'js' };
     },

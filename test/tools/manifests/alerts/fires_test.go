@@ -66,6 +66,9 @@ var healthy = map[string]string{
 	`ubl_outbox_late_seconds{job="ubl",instance="a"}`:                                                 `60x540`,
 	`ubl_tail_lag_seconds{job="ubl",instance="a",consumer="documents"}`:                               `2x540`,
 	`ubl_actors_overloaded_total{job="ubl",instance="a"}`:                                             `5x540`,
+	`ubl_mails_sent_total{job="ubl",instance="a"}`:                                                    `0+2x540`,
+	`ubl_mails_failed_total{job="ubl",instance="a"}`:                                                  `3x540`,
+	`ubl_scans_failed_total{job="ubl",instance="a"}`:                                                  `1x540`,
 	`process_open_fds{job="ubl",instance="a"}`:                                                        `900x540`,
 	`process_max_fds{job="ubl",instance="a"}`:                                                         `20000x540`,
 }
@@ -112,7 +115,12 @@ var troubles = map[string]trouble{
 	"UBLTailLags":       {shows: one(`ubl_tail_lag_seconds{job="ubl",instance="a",consumer="documents"}`, `2x99 60+60x440`), since: 115, by: 132},
 	"UBLDeadLetters":    {shows: one(`ubl_alarms_failed{job="ubl",instance="a"}`, `0x99 1x440`), since: 100, by: 116},
 	"UBLOverloaded":     {shows: one(`ubl_actors_overloaded_total{job="ubl",instance="a"}`, `5x99 605+600x440`), since: 100, by: 112},
-	"UBLFilesRunOut":    {shows: one(`process_open_fds{job="ubl",instance="a"}`, `900x99 17000x440`), since: 100, by: 106},
+	"UBLMailFails": {shows: map[string]string{
+		`ubl_mails_sent_total{job="ubl",instance="a"}`:   `0+2x99 200x440`,
+		`ubl_mails_failed_total{job="ubl",instance="a"}`: `3x99 4+1x440`,
+	}, since: 100, by: 137},
+	"UBLScannerSilent": {shows: one(`ubl_scans_failed_total{job="ubl",instance="a"}`, `1x99 2+1x440`), since: 100, by: 107},
+	"UBLFilesRunOut":   {shows: one(`process_open_fds{job="ubl",instance="a"}`, `900x99 17000x440`), since: 100, by: 106},
 }
 
 func one(series, values string) map[string]string { return map[string]string{series: values} }

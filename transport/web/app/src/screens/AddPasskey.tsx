@@ -10,7 +10,7 @@ export function AddPasskey() {
   if (!data) return null;
   return (
     <p class="notice">
-      <LastChance /> <Link to="/ui/settings">{t(passkeysWork ? 'wayback.add' : 'settings.title')}</Link>
+      <LastChance /> <Link to="/ui/settings">{t(passkeysWork ? 'wayback.add' : 'wayback.settings')}</Link>
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import { nameOf } from '../text';
 import type { ImportedFrom } from '../types';
 import { Time } from '../ui/Bits';
+import { rich, t } from '../words';
 
 export const wasName = (of: ImportedFrom) => nameOf({ user_id: of.author_id, name: of.author_name });
 
@@ -9,7 +10,7 @@ export function Was({ of, as = 'date' }: { of?: ImportedFrom; as?: 'date' | 'ful
   if (!of) return null;
   return (
     <span class="soft small">
-      (imported, was <bdi title={`${of.author_id} of ${of.tenant_id}`}>{wasName(of)}</bdi>, <Time at={of.at} as={as} />)
+      {rich('talk.was', { who: <bdi title={t('talk.was.of', { id: of.author_id, tenant: of.tenant_id })}>{wasName(of)}</bdi>, at: <Time at={of.at} as={as} /> })}
     </span>
   );
 }

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { diff, lines, words, type Change } from '../diff';
-import { count } from '../text';
 import './Diff.css';
+import { t } from '../words';
 
 const around = 3; // lines without a change that are shown beside one
 
@@ -10,7 +10,7 @@ const around = 3; // lines without a change that are shown beside one
 // those that changed the words. Long stretches that stayed are left out.
 export function Diff({ before, after, label }: { before: string; after: string; label: string }) {
   const changes = useMemo(() => diff(lines(before), lines(after)), [before, after]);
-  if (changes.every((c) => c.kind === 'same')) return <p class="soft">Both are the same.</p>;
+  if (changes.every((c) => c.kind === 'same')) return <p class="soft">{t('diff.same')}</p>;
   return (
     <div class="diff" role="region" aria-label={label} tabIndex={0}>
       {changes.map((change, i) => {
@@ -36,14 +36,14 @@ function Same({ parts, first, last }: { parts: string[]; first: boolean; last: b
   return (
     <>
       {shown[0]!.map((line, n) => <Line key={n} kind="same" text={line} />)}
-      {left > 1 && <p class="left">{count(left, 'line')} unchanged</p>}
+      {left > 1 && <p class="left">{t('diff.unchanged', { n: left })}</p>}
       {shown[1]!.map((line, n) => <Line key={-1 - n} kind="same" text={line} />)}
     </>
   );
 }
 
 const signs = { same: '', old: '−', new: '+' };
-const names = { same: '', old: 'Removed: ', new: 'Added: ' };
+const names = { old: 'diff.removed', new: 'diff.added' } as const;
 
 function Line({ kind, text, other }: { kind: Change['kind']; text: string; other?: string }) {
   return (
@@ -51,7 +51,7 @@ function Line({ kind, text, other }: { kind: Change['kind']; text: string; other
       <span class="sign" aria-hidden="true">
         {signs[kind]}
       </span>
-      <span class="hidden">{names[kind]}</span>
+      {kind !== 'same' && <span class="hidden">{t(names[kind])} </span>}
       <span class="words" dir="auto">
         {other === undefined ? text : marked(kind, text, other)}
       </span>

@@ -2,13 +2,13 @@
 // be checked: its entry and its receipt are fetched, and the hashes are computed in the page.
 
 import { canVerify, verifyReceipt, type Json } from '../chain';
-import { wordsFor } from '../screens/room/proof';
 import { rowOf } from '../store/entries';
 import { bare, nameOf } from '../text';
 import { brief, date, full } from '../time';
 import type { EntryAnswer, Member, ReceiptLookup } from '../types';
 import { start, type Host } from './host';
 import { button, check, clear, el } from './page';
+import { t } from './words';
 
 // Said is a message as brief answers have it: sender is what to call its sender.
 interface Said {
@@ -68,5 +68,5 @@ async function checked(m: Said, host: Host): Promise<HTMLElement[]> {
   const { imported_from: was, ...kept } = rowOf(entry);
   const shown = { ...kept, sender_id: m.sender_id, sent_at: m.sent_at, body: { ...kept.body, text: m.body.text }, ...(m.imported_from && { imported_from: { ...was!, ...m.imported_from } }) };
   const { checks } = await verifyReceipt(shown, atoms as unknown as Json[], entry.salt ?? '');
-  return checks.map(({ what, ok }) => check(ok, ...wordsFor[what]));
+  return checks.map(({ what, ok }) => check(ok, t(`proof.${what}.held`), t(`proof.${what}.broke`)));
 }

@@ -3,6 +3,7 @@ import { Time } from '../../ui/Bits';
 import { Button } from '../../ui/Button';
 import { Diff } from '../../ui/Diff';
 import { Person } from '../Person';
+import { rich, t } from '../../words';
 
 interface Props {
   theirs: Document;
@@ -16,22 +17,22 @@ interface Props {
 // Conflict shows that somebody else has saved while one wrote, and lets one choose.
 export function Conflict({ theirs, mine, busy, onTheirs, onMine, onEdit }: Props) {
   return (
-    <section class="conflict" role="alert" aria-label="Somebody else has saved meanwhile">
+    <section class="conflict" role="alert" aria-label={t('editor.conflict')}>
       <h2>
-        <Person id={theirs.updated_by} /> saved version {theirs.version} at <Time at={theirs.updated_at} as="clock" />
+        {rich('editor.conflict.title', { who: <Person id={theirs.updated_by} />, n: theirs.version, at: <Time at={theirs.updated_at} as="clock" /> })}
       </h2>
-      <p>Your text is still here. This is how it differs from theirs:</p>
-      <Diff before={theirs.content ?? ''} after={mine} label="From their text to yours" />
+      <p>{t('editor.conflict.text')}</p>
+      <Diff before={theirs.content ?? ''} after={mine} label={t('editor.conflict.diff')} />
       <div class="line">
         <Button kind="primary" busy={busy} onClick={onMine}>
-          Save mine as version {theirs.version + 1}
+          {t('editor.conflict.mine', { n: theirs.version + 1 })}
         </Button>
-        <Button onClick={onEdit}>Keep writing</Button>
+        <Button onClick={onEdit}>{t('editor.conflict.edit')}</Button>
         <Button kind="quiet" onClick={onTheirs}>
-          Take theirs
+          {t('editor.conflict.theirs')}
         </Button>
       </div>
-      <p class="hint">Theirs stays readable as a version if you save yours. Taking theirs discards your text.</p>
+      <p class="hint">{t('editor.conflict.hint')}</p>
     </section>
   );
 }

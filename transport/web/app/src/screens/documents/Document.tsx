@@ -1,7 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { go, Link, place, type ScreenProps } from '../../router';
 import { newKey } from '../../api';
-import { count } from '../../text';
 import type { Document as Version, Receipt } from '../../types';
 import { announce } from '../../ui/Announcer';
 import { Await } from '../../ui/Await';
@@ -14,7 +13,7 @@ import { ticked } from '../../ui/markdown/parse';
 import { Menu } from '../../ui/Menu';
 import { Screen } from '../../ui/Screen';
 import { failed, toast } from '../../ui/Toast';
-import { t } from '../../words';
+import { rich, t } from '../../words';
 import { Since, useKept } from '../kept';
 import { Person } from '../Person';
 import { Was } from '../Was';
@@ -40,7 +39,7 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
     const saved = (answer: One) => {
       one.set(answer);
       setEditing(false);
-      announce('Saved');
+      announce(t('do.saved'));
     };
     const cancelled = (newer: boolean) => {
       setEditing(false);
@@ -69,19 +68,19 @@ export default function Document({ params: { w = '', d = '' } }: ScreenProps) {
   };
   return (
     <Screen
-      title={found?.title ?? 'Document'}
+      title={found?.title ?? t('document.one')}
       sub={<Link to={above}>{name}</Link>}
       above={above}
       actions={
         found &&
         !found.deleted && (
           <>
-            {!version && !found.published && <Button kind="quiet" icon="edit" label="Edit" onClick={() => setEditing(true)} />}
+            {!version && !found.published && <Button kind="quiet" icon="edit" label={t('talk.edit')} onClick={() => setEditing(true)} />}
             <Menu
-              label="Document"
+              label={t('document.one')}
               items={[
-                { label: 'Versions', icon: 'clock', onSelect: () => go(`${here}/versions`) },
-                { label: 'Delete', icon: 'trash', danger: true, onSelect: () => void removeAsked(w, found) },
+                { label: t('versions.title'), icon: 'clock', onSelect: () => go(`${here}/versions`) },
+                { label: t('talk.delete'), icon: 'trash', danger: true, onSelect: () => void removeAsked(w, found) },
               ]}
             />
           </>
@@ -108,15 +107,19 @@ function Text({ of, look, here, old, onTick }: TextProps) {
     <article class="document">
       {old && (
         <p class="notice">
-          This is version {of.version}. <Link to={here}>Read the newest</Link>
+          {t('document.old', { n: of.version })} <Link to={here}>{t('document.newest')}</Link>
         </p>
       )}
       <p class="about">
         <span>
-          <Link to={`${here}/versions`}>Version {of.version}</Link> by <Person id={of.updated_by} /> <Was of={of.imported_from} />, <Time at={of.updated_at} />
+          {rich('document.by', {
+            version: <Link to={`${here}/versions`}>{t('document.version', { n: of.version })}</Link>,
+            who: <><Person id={of.updated_by} /> <Was of={of.imported_from} /></>,
+            at: <Time at={of.updated_at} />,
+          })}
         </span>
         <span>
-          <ReceiptLink of={of.receipt} what="Receipt of this version" />
+          <ReceiptLink of={of.receipt} what={t('document.receipt')} />
         </span>
       </p>
       {of.published && <p class="soft">{t('document.published', { path: of.published.path })}</p>}
@@ -126,7 +129,7 @@ function Text({ of, look, here, old, onTick }: TextProps) {
           <Formatted text={of.content} kind="document" onTick={onTick && ((line, done) => onTick(ticked(of.content!, line, done)))} />
         </div>
       ) : (
-        <p class="soft">There is nothing in it yet.</p>
+        <p class="soft">{t('document.empty')}</p>
       )}
     </article>
   );
@@ -149,10 +152,10 @@ function Looks({ own }: { own: Receipt }) {
 
 function Gone({ w }: { w: string }) {
   return (
-    <Empty icon="document" title="There is no such document">
-      <p>Perhaps somebody deleted it. Deleted documents are gone, with all their versions.</p>
+    <Empty icon="document" title={t('document.none')}>
+      <p>{t('document.none.text')}</p>
       <div class="line">
-        <Button onClick={() => go(`/ui/workspaces/${w}`)}>All documents</Button>
+        <Button onClick={() => go(`/ui/workspaces/${w}`)}>{t('document.all')}</Button>
       </div>
     </Empty>
   );
@@ -160,16 +163,16 @@ function Gone({ w }: { w: string }) {
 
 async function removeAsked(w: string, d: Version) {
   const sure = await ask({
-    title: `Delete “${d.title}”?`,
-    text: `It is gone for good, with its ${count(d.version, 'version')} and its files. The ledger keeps that it was here.`,
-    action: 'Delete',
+    title: t('document.delete.title', { title: d.title }),
+    text: t('document.delete.text', { n: d.version }),
+    action: t('talk.delete'),
     danger: true,
   });
   if (!sure) return;
   try {
     await remove(w, d.document_id);
     go(`/ui/workspaces/${w}`, { replace: true });
-    toast(`“${d.title}” was deleted`);
+    toast(t('document.deleted', { title: d.title }));
   } catch (problem) {
     failed(problem);
   }

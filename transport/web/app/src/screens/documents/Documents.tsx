@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { query } from '../../api';
 import { go, place, type ScreenProps } from '../../router';
-import { count } from '../../text';
 import type { Document } from '../../types';
 import { Await, Problem } from '../../ui/Await';
 import { Time } from '../../ui/Bits';
@@ -18,6 +17,7 @@ import { list, type Page } from './api';
 import './documents.css';
 import { Found } from './Found';
 import { useName } from './names';
+import { rich, t } from '../../words';
 
 // Documents is a workspace: its documents, and the search through their text. What is
 // looked for is in the address, so that going back finds it again.
@@ -27,8 +27,8 @@ export default function Documents({ params: { w = '' } }: ScreenProps) {
   const fresh = `/ui/workspaces/${w}/new`;
   const actions = (
     <>
-      <Button kind="quiet" icon="people" label="Members" onClick={() => go(`/ui/workspaces/${w}/members`)} />
-      <Button kind="quiet" icon="plus" label="New document" onClick={() => go(fresh)} />
+      <Button kind="quiet" icon="people" label={t('members.title')} onClick={() => go(`/ui/workspaces/${w}/members`)} />
+      <Button kind="quiet" icon="plus" label={t('document.new')} onClick={() => go(fresh)} />
     </>
   );
   return (
@@ -54,9 +54,9 @@ function Search({ w, wanted }: { w: string; wanted: string }) {
       }}
     >
       <Icon name="search" size={20} />
-      <input class="input" type="search" aria-label="Search in documents" placeholder="Words, a “phrase”, begin*" enterkeyhint="search" dir="auto" maxLength={500} value={text} onInput={(e) => setText(e.currentTarget.value)} />
-      {text.trim() && text.trim() !== wanted && <Button type="submit">Search</Button>}
-      {wanted && <Button kind="quiet" icon="close" label="End the search" onClick={() => look('')} />}
+      <input class="input" type="search" aria-label={t('document.search')} placeholder={t('document.search.hint')} enterkeyhint="search" dir="auto" maxLength={500} value={text} onInput={(e) => setText(e.currentTarget.value)} />
+      {text.trim() && text.trim() !== wanted && <Button type="submit">{t('search.action')}</Button>}
+      {wanted && <Button kind="quiet" icon="close" label={t('document.search.end')} onClick={() => look('')} />}
     </form>
   );
 }
@@ -73,16 +73,16 @@ function All({ w, fresh }: { w: string; fresh: string }) {
     <Await of={first}>
       {(page) =>
         page.documents.length === 0 ? (
-          <Empty icon="document" title="No document yet">
-            <p>Write the first one. Every version is kept, and each has a receipt.</p>
+          <Empty icon="document" title={t('document.first')}>
+            <p>{t('document.first.text')}</p>
             <Button kind="primary" icon="plus" onClick={() => go(fresh)}>
-              New document
+              {t('document.new')}
             </Button>
           </Empty>
         ) : (
           <>
             <Since at={first.since} />
-            <List label="Documents">
+            <List label={t('section.documents')}>
               {newest(page.documents).map((d) => (
                 <Row key={d.document_id} to={`/ui/workspaces/${w}/${d.document_id}`} start={<Icon name="document" />} title={d.title} sub={<Written d={d} />} below={d.imported_from && <Was of={d.imported_from} />} meta={<Time at={d.updated_at} />} />
               ))}
@@ -91,7 +91,7 @@ function All({ w, fresh }: { w: string; fresh: string }) {
             {page.next_cursor && (
               <div class="more">
                 <Button busy={more.busy} onClick={() => next(page)}>
-                  More documents
+                  {t('document.more')}
                 </Button>
               </div>
             )}
@@ -105,10 +105,6 @@ function All({ w, fresh }: { w: string; fresh: string }) {
 const newest = (documents: Document[]) => [...documents].sort((a, b) => b.updated_at.localeCompare(a.updated_at));
 
 function Written({ d }: { d: Document }) {
-  return (
-    <>
-      {d.version > 1 ? `${count(d.version, 'version')}, last by ` : 'By '}
-      <Person id={d.updated_by} />
-    </>
-  );
+  const who = <Person id={d.updated_by} />;
+  return <>{d.version > 1 ? rich('document.written', { n: d.version, who }) : rich('document.writtenby', { who })}</>;
 }

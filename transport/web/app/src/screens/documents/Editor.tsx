@@ -11,6 +11,7 @@ import { create, read, write, type One } from './api';
 import { Conflict } from './Conflict';
 import { draftOf, forget, keep, keptOf, warn } from './drafts';
 import { Writing } from './Writing';
+import { t } from '../../words';
 
 interface Props {
   w: string;
@@ -72,29 +73,29 @@ export function Editor({ w, of, above, onSaved, onCancel }: Props) {
       }
     });
   const cancel = async (newer = false) => {
-    if (!changed || (await ask({ title: 'Discard your changes?', text: 'What you have written here isn’t saved.', action: 'Discard', danger: true }))) end(newer);
+    if (!changed || (await ask({ title: t('editor.discard.title'), text: t('editor.discard.text'), action: t('editor.discard'), danger: true }))) end(newer);
   };
 
   const ready = draft.title.trim() !== '' && (changed || !of);
   return (
     <Screen
-      title={of ? 'Edit' : 'New document'}
+      title={t(of ? 'talk.edit' : 'document.new')}
       sub={of?.title}
       above={above}
       actions={
         <>
           <Button kind="quiet" onClick={() => cancel()}>
-            Cancel
+            {t('do.cancel')}
           </Button>
           <Button kind="primary" busy={act.busy} disabled={!ready || theirs !== null} onClick={() => save()}>
-            Save
+            {t('do.save')}
           </Button>
         </>
       }
     >
       <div class="editor">
         <Problem of={act.problem} />
-        {before === 'some' && <p class="notice">You wrote this before and didn’t save it.</p>}
+        {before === 'some' && <p class="notice">{t('editor.before')}</p>}
         {theirs && (
           <Conflict
             theirs={theirs}
@@ -113,7 +114,7 @@ export function Editor({ w, of, above, onSaved, onCancel }: Props) {
             }}
           />
         )}
-        <Field label="Title" value={draft.title} onValue={(title) => change({ title })} maxLength={256} autocomplete="off" />
+        <Field label={t('editor.title')} value={draft.title} onValue={(title) => change({ title })} maxLength={256} autocomplete="off" />
         <Writing text={draft.content} onText={(content) => change({ content })} />
       </div>
     </Screen>

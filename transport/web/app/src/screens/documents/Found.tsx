@@ -1,5 +1,4 @@
 import { useEffect } from 'preact/hooks';
-import { count } from '../../text';
 import { Await } from '../../ui/Await';
 import { announce } from '../../ui/Announcer';
 import { Time } from '../../ui/Bits';
@@ -7,7 +6,7 @@ import { Empty } from '../../ui/Empty';
 import { Icon } from '../../ui/Icon';
 import { List, Row } from '../../ui/Row';
 import { useLoad } from '../../ui/useLoad';
-import { t } from '../../words';
+import { rich, t } from '../../words';
 import { ReceiptLink } from '../ReceiptLink';
 import { partsOf } from '../search/query';
 import { findBest, type Hits } from './api';
@@ -20,13 +19,13 @@ export function Found({ w, wanted }: { w: string; wanted: string }) {
 }
 
 function Answer({ w, wanted, found }: { w: string; wanted: string; found: Hits }) {
-  const many = count(found.documents.length, 'document');
-  useEffect(() => announce(`${many} found`), []);
+  const n = found.documents.length;
+  useEffect(() => announce(t('document.found', { n })), []);
   if (found.documents.length === 0) {
     return (
-      <Empty icon="search" title="Nothing found">
+      <Empty icon="search" title={t('search.none')}>
         {found.indexing && <Behind upTo={found.indexing.complete_up_to} />}
-        <p>All words must be there. Try fewer, or the beginning of a word with a star: plan*</p>
+        <p>{t('document.found.none')}</p>
       </Empty>
     );
   }
@@ -35,9 +34,9 @@ function Answer({ w, wanted, found }: { w: string; wanted: string; found: Hits }
       {found.indexing && <Behind upTo={found.indexing.complete_up_to} />}
       {found.some && <p class="found">{t('search.some')}</p>}
       <p class="found">
-        {many} · <ReceiptLink of={found.receipt} what="Receipt of this search" />
+        {t('document.count', { n })} · <ReceiptLink of={found.receipt} what={t('document.found.receipt')} />
       </p>
-      <List label="Documents found">
+      <List label={t('document.found.list')}>
         {found.documents.map((d) => (
           <Row
             key={d.document_id}
@@ -61,7 +60,7 @@ function Answer({ w, wanted, found }: { w: string; wanted: string; found: Hits }
 function Behind({ upTo }: { upTo: string | null }) {
   return (
     <p class="found">
-      Still indexing. {upTo ? <>Documents changed after <Time at={upTo} /> may be missing.</> : 'Any document may be missing.'} Search again in a minute.
+      {upTo ? rich('document.indexing', { time: <Time at={upTo} /> }) : t('document.indexing.all')}
     </p>
   );
 }

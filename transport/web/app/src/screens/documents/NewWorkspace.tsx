@@ -9,12 +9,13 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Choice, Field } from '../../ui/Field';
 import { useAct } from '../../ui/useAct';
+import { t } from '../../words';
 
 type For = 'all' | 'members';
 
-const audiences: readonly { value: For; label: string; hint: string }[] = [
-  { value: 'all', label: 'Everyone', hint: 'Every member of the organisation can read and write in it.' },
-  { value: 'members', label: 'Only its members', hint: 'Nobody else can read in it or find it. You are its first member, and its owner.' },
+const audiences = (): readonly { value: For; label: string; hint: string }[] => [
+  { value: 'all', label: t('newworkspace.all'), hint: t('newworkspace.all.hint') },
+  { value: 'members', label: t('newworkspace.members'), hint: t('newworkspace.members.hint') },
 ];
 
 // physicsFor differ in whom the workspace lets in.
@@ -35,20 +36,20 @@ export function NewWorkspace({ onClose, onMade }: { onClose: () => void; onMade:
     });
   return (
     <Dialog
-      title="New workspace"
+      title={t('newworkspace.title')}
       onClose={onClose}
       onSubmit={() => name.trim() && void make()}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('do.cancel')}</Button>
           <Button kind="primary" type="submit" busy={act.busy} disabled={!name.trim()}>
-            Create
+            {t('newworkspace.action')}
           </Button>
         </>
       }
     >
-      <Field label="Name" value={name} onValue={setName} maxLength={128} autocomplete="off" />
-      <Choice label="Who may work in it" value={audience} options={audiences} onValue={setAudience} hint={audiences.find((a) => a.value === audience)?.hint} />
+      <Field label={t('newroom.name')} value={name} onValue={setName} maxLength={128} autocomplete="off" />
+      <Choice label={t('newworkspace.who')} value={audience} options={audiences()} onValue={setAudience} hint={audiences().find((a) => a.value === audience)?.hint} />
       <Problem of={act.problem} />
     </Dialog>
   );

@@ -15,6 +15,7 @@ import { Was } from '../Was';
 import { ReceiptLink } from '../ReceiptLink';
 import { read, versions } from './api';
 import './documents.css';
+import { t } from '../../words';
 
 // Versions is how a document came to be: who wrote which version, and what changed
 // between any two.
@@ -23,15 +24,15 @@ export default function Versions({ params: { w = '', d = '' } }: ScreenProps) {
   const here = `/ui/workspaces/${w}/${d}`;
   const newest = all.data?.[0];
   return (
-    <Screen title="Versions" sub={newest && <Link to={here}>{newest.title}</Link>} above={here}>
+    <Screen title={t('versions.title')} sub={newest && <Link to={here}>{newest.title}</Link>} above={here}>
       <Await of={all}>
         {(list) =>
           list.length === 0 ? (
-            <Empty icon="clock" title="There is no such document" />
+            <Empty icon="clock" title={t('document.none')} />
           ) : (
             <>
-              <Section title="All versions, the newest first">
-                <List label="Versions">
+              <Section title={t('versions.all')}>
+                <List label={t('versions.title')}>
                   {list.map((v, i) => (
                     <Row
                       key={v.version}
@@ -40,12 +41,12 @@ export default function Versions({ params: { w = '', d = '' } }: ScreenProps) {
                       title={v.title}
                       sub={
                         <>
-                          <Person id={v.updated_by} /> · {v.deleted ? 'deleted it' : bytes(v.bytes)}
+                          <Person id={v.updated_by} /> · {v.deleted ? t('versions.deleted') : bytes(v.bytes)}
                         </>
                       }
                       below={v.imported_from && <Was of={v.imported_from} />}
                       meta={<Time at={v.updated_at} />}
-                      end={<ReceiptLink of={v.receipt} what={`Receipt of version ${v.version}`} />}
+                      end={<ReceiptLink of={v.receipt} what={t('versions.receipt', { n: v.version })} />}
                     />
                   ))}
                 </List>
@@ -64,23 +65,23 @@ export default function Versions({ params: { w = '', d = '' } }: ScreenProps) {
 function Compare({ w, d, list }: { w: string; d: string; list: Document[] }) {
   const [after, setAfter] = useState(String(list[0]!.version));
   const [before, setBefore] = useState(String(list[1]!.version));
-  const options = list.map((v) => ({ value: String(v.version), label: `Version ${v.version}` }));
+  const options = list.map((v) => ({ value: String(v.version), label: t('document.version', { n: v.version }) }));
   const both = useLoad(async (signal) => {
     const [old, now] = await Promise.all([before, after].map((v) => read(w, d, Number(v), signal)));
     return { old: old?.document, now: now?.document };
   }, [before, after]);
   return (
-    <Section title="What changed">
+    <Section title={t('versions.changed')}>
       <div class="stack">
         <div class="pair">
-          <Select label="From" value={before} options={options} onValue={setBefore} />
-          <Select label="To" value={after} options={options} onValue={setAfter} />
+          <Select label={t('versions.from')} value={before} options={options} onValue={setBefore} />
+          <Select label={t('versions.to')} value={after} options={options} onValue={setAfter} />
         </div>
         <Await of={both}>
           {({ old, now }) => (
             <>
-              {old?.title !== now?.title && <Diff before={old?.title ?? ''} after={now?.title ?? ''} label="The title" />}
-              <Diff before={old?.content ?? ''} after={now?.content ?? ''} label={`From version ${before} to version ${after}`} />
+              {old?.title !== now?.title && <Diff before={old?.title ?? ''} after={now?.title ?? ''} label={t('versions.changed.title')} />}
+              <Diff before={old?.content ?? ''} after={now?.content ?? ''} label={t('versions.between', { before, after })} />
             </>
           )}
         </Await>

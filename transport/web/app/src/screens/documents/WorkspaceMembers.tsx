@@ -13,17 +13,18 @@ import { Heir } from '../members/Heir';
 import { Inside, Leave } from '../members/Inside';
 import { myself, type Of } from '../members/of';
 import { openTo } from './api';
+import { t } from '../../words';
 
 export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {
   const kept = useKept(`workspace ${w}`, (signal) => inside(w, signal));
   return (
-    <Screen title="Members" above={`/ui/workspaces/${w}`} sub={kept.data?.container.name}>
+    <Screen title={t('members.title')} above={`/ui/workspaces/${w}`} sub={kept.data?.container.name}>
       <Await of={kept}>
         {({ container, members }) => (
           <>
             <Since at={kept.since} />
-            <Section title="Who may work here">
-              <Facts of={[['Open to', openTo(container)], ['Id', container.container_id]]} />
+            <Section title={t('workspaces.who')}>
+              <Facts of={[[t('workspaces.open'), openTo(container)], [t('settings.you.id'), container.container_id]]} />
             </Section>
             <Inside of={ofWorkspace(container)} members={members} onChanged={kept.reload} />
             <Heir
@@ -34,7 +35,7 @@ export default function WorkspaceMembers({ params: { w = '' } }: ScreenProps) {
               onChanged={kept.reload}
             />
             <Way to={`a:${container.kind}:${container.container_id}`} />
-            {myself(members) && <Leave of={ofWorkspace(container)} back="To be a member again, an owner has to add you." onLeft={() => go('/ui/workspaces', { replace: true })} />}
+            {myself(members) && <Leave of={ofWorkspace(container)} back={t('workspaces.leave')} onLeft={() => go('/ui/workspaces', { replace: true })} />}
           </>
         )}
       </Await>

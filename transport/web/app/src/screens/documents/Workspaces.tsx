@@ -11,25 +11,26 @@ import { Since } from '../kept';
 import { openTo } from './api';
 import { useWorkspaces } from './names';
 import { NewWorkspace } from './NewWorkspace';
+import { t } from '../../words';
 
 // Workspaces is the list of workspaces, which hold documents.
 export default function Workspaces() {
   const list = useWorkspaces();
   const [making, setMaking] = useState(false);
   return (
-    <Screen title="Documents" actions={<Button kind="quiet" icon="plus" label="New workspace" onClick={() => setMaking(true)} />}>
+    <Screen title={t('section.documents')} actions={<Button kind="quiet" icon="plus" label={t('newworkspace.title')} onClick={() => setMaking(true)} />}>
       <Since at={list.since} />
       <Await of={list}>
         {({ workspaces }) =>
           workspaces.length === 0 ? (
-            <Empty icon="document" title="No workspace yet">
-              <p>Documents live in workspaces. Make one for a team or a project.</p>
+            <Empty icon="document" title={t('workspaces.none')}>
+              <p>{t('workspaces.none.text')}</p>
               <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
-                New workspace
+                {t('newworkspace.title')}
               </Button>
             </Empty>
           ) : (
-            <List label="Workspaces">
+            <List label={t('workspaces.list')}>
               {workspaces.map((w) => (
                 <Row
                   key={w.container_id}

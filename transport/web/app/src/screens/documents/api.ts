@@ -4,6 +4,7 @@
 import { at, del, get, patch, post, query } from '../../api';
 import { bare } from '../../text';
 import type { Container, Document, DocumentHit, Receipt } from '../../types';
+import { t } from '../../words';
 
 export interface One {
   document: Document | null;
@@ -74,16 +75,16 @@ export async function versions(w: string, d: string, signal?: AbortSignal): Prom
 
 // openTo says who may work in a workspace.
 export function openTo({ container_id, physics }: Container): string {
-  if (container_id === 'w:general') return 'Everyone in the organisation';
+  if (container_id === 'w:general') return t('workspaces.everyone');
   switch (physics.permeability) {
     case 'public':
-      return 'Anyone';
+      return t('workspaces.anyone');
     case 'open':
-      return 'Everyone in the organisation';
+      return t('workspaces.everyone');
     case 'collaborative':
     case 'gated':
-      return 'Its members';
+      return t('workspaces.members');
     case 'sealed':
-      return 'Nothing leaves or enters';
+      return t('workspaces.sealed');
   }
 }

@@ -3,6 +3,7 @@
 
 import { useKept } from '../kept';
 import { listWorkspaces } from './api';
+import { t } from '../../words';
 
 // useWorkspaces is the list of workspaces.
 export const useWorkspaces = () => useKept('workspaces', listWorkspaces);
@@ -11,6 +12,6 @@ export const useWorkspaces = () => useKept('workspaces', listWorkspaces);
 // "Workspace" before it is there.
 export function useName(w: string): string {
   const { data, problem } = useWorkspaces();
-  if (!data && !problem) return 'Workspace';
+  if (!data && !problem) return t('workspaces.one');
   return data?.workspaces.find((one) => one.container_id === w)?.name ?? w.replace(/^[wk]:/, '');
 }

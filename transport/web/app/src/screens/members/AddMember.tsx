@@ -63,7 +63,7 @@ export function AddMember({ of, members, onAdded }: { of: Of; members: Member[];
             start={<Avatar id={person.user_id} name={nameOf(person)} icon={person.is_service ? 'tool' : undefined} />}
             title={nameOf(person)}
             sub={person.is_service ? t('members.agent') : (person.email ?? person.user_id)}
-            meta={person.unproven ? <Badge kind="warn">{t('members.unproven')}</Badge> : undefined}
+            meta={person.unproven ? <Badge kind="warn">{t('person.unproven')}</Badge> : undefined}
             end={<Button kind="quiet" icon="plus" label={t('add.action', { name: nameOf(person) })} disabled={busy} onClick={() => void add({ user_id: person.user_id }, nameOf(person))} />}
           />
         ))}

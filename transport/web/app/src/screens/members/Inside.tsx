@@ -26,7 +26,7 @@ export function Inside({ of, members, onChanged }: { of: Of; members: Member[]; 
   return (
     <>
       {owner && <AddMember of={of} members={members} onAdded={onChanged} />}
-      <Section title={t('members.count', { n: members.length })}>
+      <Section title={t('person.members', { n: members.length })}>
         <List label={t('members.title')}>
           {members.map((member) => (
             <Entry key={member.user_id} member={member} me={member === mine} end={member !== mine && <What member={member} more={owner ? choices(of, member, act) : role === 'moderator' && member.role === 'member' ? [taking(of, member, act)] : []} />} />
@@ -46,7 +46,7 @@ function Entry({ member, me, end }: { member: Member; me: boolean; end: false | 
       sub={member.is_service ? t('members.agent') : (member.email ?? member.user_id)}
       meta={
         <>
-          {me && <Badge>{t('members.you')}</Badge>} {isPresent(member.user_id) && <Badge kind="good">{t('members.online')}</Badge>} {member.is_service && <Badge>{t('members.is.agent')}</Badge>} {member.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {member.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>} {member.role === 'moderator' && <Badge kind="accent">{t('inside.is.moderator')}</Badge>}
+          {me && <Badge>{t('members.you')}</Badge>} {isPresent(member.user_id) && <Badge kind="good">{t('members.online')}</Badge>} {member.is_service && <Badge>{t('person.agent')}</Badge>} {member.unproven && <Badge kind="warn">{t('person.unproven')}</Badge>} {member.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>} {member.role === 'moderator' && <Badge kind="accent">{t('inside.is.moderator')}</Badge>}
         </>
       }
       end={end || undefined}

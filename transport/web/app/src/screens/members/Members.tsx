@@ -32,7 +32,7 @@ export default function Members() {
   return (
     <Screen
       title={t('members.title')}
-      sub={list.data && t('members.count', { n: list.data.members.length })}
+      sub={list.data && t('person.members', { n: list.data.members.length })}
       above="/ui/more"
       actions={isOwner.value && <Button kind="quiet" icon="plus" label={t('members.invite')} onClick={() => setInviting(true)} />}
     >
@@ -82,7 +82,7 @@ function One({ of, by, onChange, onRename, lit }: { of: Member; by: string; onCh
       below={by ? <>{rich('members.invitedby', { name: <bdi>{by}</bdi> })}</> : undefined}
       meta={
         <>
-          {self && <Badge>{t('members.you')}</Badge>} {isPresent(of.user_id) && <Badge kind="good">{t('members.online')}</Badge>} {of.unproven && <Badge kind="warn">{t('members.unproven')}</Badge>} {of.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>}
+          {self && <Badge>{t('members.you')}</Badge>} {isPresent(of.user_id) && <Badge kind="good">{t('members.online')}</Badge>} {of.unproven && <Badge kind="warn">{t('person.unproven')}</Badge>} {of.role === 'owner' && <Badge kind="accent">{t('members.owner')}</Badge>}
         </>
       }
       end={

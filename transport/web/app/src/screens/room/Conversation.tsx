@@ -4,7 +4,6 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { go } from '../../router';
 import type { RoomView } from '../../store/rooms';
 import type { Store } from '../../store/sync';
-import { count } from '../../text';
 import { Button } from '../../ui/Button';
 import { CallButton } from './CallButton';
 import { Screen } from '../../ui/Screen';
@@ -21,7 +20,6 @@ import { Timeline } from './Timeline';
 import { Write } from './Write';
 import { t } from '../../words';
 
-
 export function Conversation({ store, room }: { store: Store; room: RoomView }) {
   const talk = useMemo(() => new Talk(store, room.room_id), [store, room.room_id]);
   const input = useRef<HTMLTextAreaElement>(null);
@@ -31,7 +29,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
   useSpoken(store, room);
   useUndone(store, room.room_id);
   useJump(talk);
-  const members = facts && count(facts.members, 'member');
+  const members = facts && t('person.members', { n: facts.members });
   const disappear = facts && facts.keeps > 0 && t('talk.disappear', { span: spanOf(facts.keeps) });
   return (
     <Talking talk={talk} input={input}>
@@ -43,7 +41,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
         actions={
           <>
             <CallButton talk={talk} />
-            <Button kind="quiet" icon="people" label="Members and settings" onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />
+            <Button kind="quiet" icon="people" label={t('rooms.details')} onClick={() => go(`/ui/rooms/${room.room_id}/members`)} />
           </>
         }
         foot={
@@ -53,7 +51,7 @@ export function Conversation({ store, room }: { store: Store; room: RoomView }) 
           </>
         }
       >
-        <Timeline talk={talk} label={`Messages in ${room.name}`} unread={room.unread} onLeave={() => input.current?.focus()} />
+        <Timeline talk={talk} label={t('talk.log', { name: room.name })} unread={room.unread} onLeave={() => input.current?.focus()} />
       </Screen>
     </Talking>
   );

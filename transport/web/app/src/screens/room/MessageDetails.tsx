@@ -21,6 +21,7 @@ import { Check } from './Proof';
 import { Standing } from './Standing';
 import type { Talk } from './talk';
 import { whoIs, wordsOf } from './who';
+import { t } from '../../words';
 
 export default function MessageDetails({ talk, message }: { talk: Talk; message: Message }) {
   const { data, problem, reload } = useLoad((signal) => get<ReceiptLookup>(at`/api/receipts/${message.receipt.seq}`, { signal }), [message.msg_id]);
@@ -31,16 +32,16 @@ export default function MessageDetails({ talk, message }: { talk: Talk; message:
   };
   return (
     <Dialog
-      title={`Receipt ${number(message.receipt.seq)}`}
+      title={t('details.title', { n: message.receipt.seq })}
       onClose={close}
       actions={
         <>
           <Button icon="copy" onClick={() => void copy(wordsOf(message))}>
-            Copy text
+            {t('talk.copy')}
           </Button>
           {talk.mayWrite && (
             <Button icon="reply" onClick={reply}>
-              Reply
+              {t('talk.reply')}
             </Button>
           )}
         </>
@@ -80,16 +81,16 @@ function Behind({ message, atoms }: { message: Message; atoms: Atom[] }) {
       <Check message={message} atoms={atoms} />
       <Facts
         of={[
-          ['Place in the room', number(message.room_seq)],
-          ['Receipt in the ledger', <ReceiptLink of={receipt} />],
-          ['Action', <Hash value={receipt.cid} />],
-          ['Effect', effect ? <Hash value={effect.cid} /> : 'none'],
-          ['Head of the ledger after the action', <Hash value={receipt.head_hash} />],
-          ...Object.entries(effect?.pointers ?? {}).map(([name, value]) => [`Points to: ${name}`, <Hash value={String(value)} />] as const),
+          [t('details.place'), number(message.room_seq)],
+          [t('details.receipt'), <ReceiptLink of={receipt} />],
+          [t('details.action'), <Hash value={receipt.cid} />],
+          [t('details.effect'), effect ? <Hash value={effect.cid} /> : t('details.none')],
+          [t('details.head'), <Hash value={receipt.head_hash} />],
+          ...Object.entries(effect?.pointers ?? {}).map(([name, value]) => [t('details.pointer', { name }), <Hash value={String(value)} />] as const),
         ]}
       />
-      <Raw name="Action" about={`${action.did} · ${action.status}`} atom={action} />
-      {effect && <Raw name="Effect" about={effect.outcome} atom={effect} />}
+      <Raw name={t('details.action')} about={`${action.did} · ${action.status}`} atom={action} />
+      {effect && <Raw name={t('details.effect')} about={effect.outcome} atom={effect} />}
       <UnderAgreement id={action.agreement_id} />
     </>
   );
@@ -101,7 +102,7 @@ function Raw({ name, about, atom }: { name: string; about: string; atom: Atom })
       <summary>
         {name} <span class="soft">{about}</span>
       </summary>
-      <Json value={atom} label={`${name} as JSON`} />
+      <Json value={atom} label={t('details.json', { name })} />
     </details>
   );
 }
@@ -111,20 +112,20 @@ function UnderAgreement({ id }: { id: string }) {
   return (
     <section class="agreement">
       <h3>
-        Agreement {data && <Badge kind={data.agreement.status === 'in_force' ? 'good' : 'warn'}>{data.agreement.status === 'in_force' ? 'in force' : 'ended'}</Badge>}
+        {t('details.agreement')} {data && <Badge kind={data.agreement.status === 'in_force' ? 'good' : 'warn'}>{data.agreement.status === 'in_force' ? t('details.inforce') : t('details.ended')}</Badge>}
       </h3>
       <p class="soft small">
         <code>{id}</code>
       </p>
-      {Boolean(problem) && <p class="soft">It can’t be read now.</p>}
+      {Boolean(problem) && <p class="soft">{t('details.unread')}</p>}
       {data && (
-        <ul class="parties" aria-label="Parties">
+        <ul class="parties" aria-label={t('details.parties')}>
           {data.agreement.members.map((member) => (
             <li key={member.user_id}>
               <Avatar id={member.user_id} name={nameFor(member.user_id)} icon={member.is_service ? 'tool' : undefined} size="small" />
               <Person id={member.user_id} />
-              {member.unproven && <Badge kind="warn">unproven</Badge>}
-              <span class="soft small">{member.role}</span>
+              {member.unproven && <Badge kind="warn">{t('person.unproven')}</Badge>}
+              <span class="soft small">{t(member.role === 'owner' ? 'members.owner' : member.role === 'moderator' ? 'inside.is.moderator' : 'details.member')}</span>
             </li>
           ))}
         </ul>

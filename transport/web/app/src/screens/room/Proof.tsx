@@ -9,7 +9,7 @@ import { Icon } from '../../ui/Icon';
 import { Spinner } from '../../ui/Spinner';
 import { useLoad } from '../../ui/useLoad';
 import { t } from '../../words';
-import { aboutChain, beyond, checkChain, sentAs, wordsFor } from './proof';
+import { aboutChain, beyond, checkChain, sentAs } from './proof';
 
 export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
   const receipt = useLoad(async (signal) => {
@@ -25,10 +25,10 @@ export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
     <section class={['proof', bad && 'bad', good && 'good'].filter(Boolean).join(' ')} aria-live="polite">
       <h3>
         <Icon name={bad ? 'warning' : good ? 'check' : 'clock'} />
-        {bad ? 'This does not add up' : good ? 'Verified by this browser' : receipt.busy || chain.busy ? 'Checking…' : 'Checked in part'}
+        {bad ? t('proof.bad') : good ? t('proof.good') : receipt.busy || chain.busy ? t('proof.busy') : t('proof.part')}
       </h3>
       <ul>
-        {receipt.data?.checks.map(({ what, ok }) => <Line key={what} ok={ok} words={wordsFor[what][ok ? 0 : 1]} />)}
+        {receipt.data?.checks.map(({ what, ok }) => <Line key={what} ok={ok} words={t(`proof.${what}.${ok ? 'held' : 'broke'}`)} />)}
         {left.map((what) => (
           <li class="later" key={what}>
             <Icon name="info" size={18} />
@@ -38,14 +38,14 @@ export function Proof({ message, atoms }: { message: Message; atoms: Atom[] }) {
         {chain.data && <Line ok={!chain.data.bad} words={aboutChain(chain.data)} />}
         {chain.busy && (
           <li>
-            <Spinner small /> Following the chain…
+            <Spinner small /> {t('proof.following')}
           </li>
         )}
         {Boolean(chain.problem) && (
           <li class="later">
             <Icon name="info" size={18} />
-            <span>{refused ? 'You may not read the ledger, so its chain isn’t checked' : `The chain couldn’t be checked: ${said(chain.problem)}`}</span>
-            {!refused && <Button kind="quiet" icon="refresh" label="Check again" onClick={chain.reload} />}
+            <span>{refused ? t('proof.refused') : t('proof.failed', { why: said(chain.problem) })}</span>
+            {!refused && <Button kind="quiet" icon="refresh" label={t('proof.again')} onClick={chain.reload} />}
           </li>
         )}
       </ul>
@@ -74,9 +74,9 @@ export function Unproven() {
     <section class="proof">
       <h3>
         <Icon name="info" />
-        Not checked
+        {t('proof.unchecked')}
       </h3>
-      <p>Browsers check only on https, or on the server’s own machine. `ubl verify` checks the whole ledger anywhere.</p>
+      <p>{t('proof.unchecked.text')}</p>
     </section>
   );
 }

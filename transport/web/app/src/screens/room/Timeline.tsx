@@ -15,6 +15,7 @@ import { placeOf } from './group';
 import { MessageRow } from './MessageRow';
 import { useSeen } from './seen';
 import { end, type Talk } from './talk';
+import { t } from '../../words';
 
 interface Props {
   talk: Talk;
@@ -47,7 +48,7 @@ export function Timeline({ talk, label, unread, onLeave }: Props) {
   }, [items, talk.target.value]);
 
   if (!window.ready.value) return <Spinner />;
-  if (items.length === 0) return window.problem.value ? <Failed problem={window.problem.value} onRetry={() => void window.toEnd()} /> : <Empty icon="room" title="No messages yet" />;
+  if (items.length === 0) return window.problem.value ? <Failed problem={window.problem.value} onRetry={() => void window.toEnd()} /> : <Empty icon="room" title={t('rooms.empty')} />;
   const divider = talk.fresh();
   const own = talk.thread ? -1 : items.findLastIndex(({ message }) => message?.type === 'text' && message.sender_id === talk.store.who.user_id);
   return (
@@ -70,19 +71,19 @@ export function Timeline({ talk, label, unread, onLeave }: Props) {
       </VirtualList>
       {window.loading.value === 'older' && (
         <div class="reading">
-          <Spinner label="Reading older messages" />
+          <Spinner label={t('talk.older')} />
         </div>
       )}
       {talk.divider.value > 0 && <ToFresh talk={talk} box={box} />}
       {!atEnd && (
         <div class="to-end">
-          <Button icon="down" label={unread > 0 ? `To the newest, ${unread} unread` : 'To the newest'} onClick={() => void talk.toEnd()} />
+          <Button icon="down" label={t('talk.newest', { n: unread })} onClick={() => void talk.toEnd()} />
           {unread > 0 && <Badge kind="accent">{unread > 999 ? '999+' : unread}</Badge>}
         </div>
       )}
       {window.problem.value !== null && (
         <p class="reading problem">
-          <Icon name="offline" size={16} /> Some messages can’t be read now
+          <Icon name="offline" size={16} /> {t('talk.lacking')}
         </p>
       )}
     </div>

@@ -2,11 +2,10 @@
 // ledger around it as a chain.
 
 import { get, query } from '../../api';
-import { fromGenesis, fromHead, verifyAtoms, verifyEnd, type Bad, type Check, type Json, type Mark } from '../../chain';
+import { fromGenesis, fromHead, verifyAtoms, verifyEnd, type Bad, type Json, type Mark } from '../../chain';
 import { isDeleted, rowOf } from '../../store/entries';
-import { number } from '../../text';
 import type { Atom, Atoms, Entry, LedgerHead, Message } from '../../types';
-import type { Key } from '../../words';
+import { t, type Key } from '../../words';
 
 // most is how many atoms are checked for one message; page is how many are asked for
 // at a time.
@@ -62,21 +61,9 @@ export function beyond(m: Message): Key[] {
   ];
 }
 
-// wordsFor say what a check of a receipt found.
-export const wordsFor: Record<Check['what'], [held: string, broke: string]> = {
-  text: ['The text matches its receipt', 'The text does not match its receipt'],
-  files: ['The names, sizes and hashes of its files match', 'The files are not those of its receipt'],
-  origin: ['What its importer said of where it came from matches', 'Where it came from is not what its importer said'],
-  words: ['Whose words it repeats matches its receipt', 'Whose words it repeats does not match its receipt'],
-  message: ['Sender, room, place and time match', 'Sender, room, place or time don’t match'],
-  action: ['The action has the hash that the receipt names', 'The action doesn’t have the hash that the receipt names'],
-  head: ['The receipt’s head follows from the action', 'The receipt’s head doesn’t follow from the action'],
-  effect: ['Its effect put this message into the room', 'No effect put this message into the room'],
-};
 
 // aboutChain says what checking the chain found.
 export function aboutChain({ from, to, of, bad }: Chain): string {
-  const [a, b, c] = [from, to, of].map(number);
-  if (bad) return `The chain breaks at ${number(bad.seq)}: ${bad.reason}`;
-  return to === of ? `The chain holds from ${a} to ${b}, the newest` : `The chain holds from ${a} to ${b} of ${c}`;
+  if (bad) return t('proof.breaks', { n: bad.seq, why: bad.reason });
+  return to === of ? t('proof.holds', { from, to }) : t('proof.holds.part', { from, to, of });
 }

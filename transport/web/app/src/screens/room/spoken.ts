@@ -4,9 +4,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { RoomView } from '../../store/rooms';
 import type { Store } from '../../store/sync';
-import { count } from '../../text';
 import { announce } from '../../ui/Announcer';
 import { whoIs, wordsOf } from './who';
+import { t } from '../../words';
 
 export function useSpoken(store: Store, room: RoomView): void {
   const messages = room.messages ?? room.last_seq;
@@ -19,12 +19,12 @@ export function useSpoken(store: Store, room: RoomView): void {
     last.current = messages;
     if (news <= 0 || !message) return;
     const who = whoIs(message.sender_id);
-    if (news > 1) announce(count(news, 'new message'));
+    if (news > 1) announce(t('talk.news', { n: news }));
     else if (message.type === 'system') announce(wordsOf(message));
-    else if (!who.mine) announce(`${who.name}: ${message.body.text}`);
+    else if (!who.mine) announce(t('rooms.said', { who: who.name, text: message.body.text }));
   }, [messages]);
   useEffect(() => {
-    if (failed > before.current) announce('A message wasn’t sent');
+    if (failed > before.current) announce(t('talk.notsent'));
     before.current = failed;
   }, [failed]);
 }

@@ -96,7 +96,7 @@ function Entry({ room }: { room: RoomEntry }) {
       sub={room.topic}
       below={
         <>
-          {t('members.count', { n: room.members ?? 0 })}
+          {t('person.members', { n: room.members ?? 0 })}
           {room.active_at && <> · {rich('directory.active', { time: <Time at={room.active_at} as="ago" /> })}</>}
         </>
       }

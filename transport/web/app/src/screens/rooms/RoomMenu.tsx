@@ -50,7 +50,7 @@ function Open({ room }: { room: RoomView }) {
           {t(isMuted(id) ? 'roommenu.unmute' : 'roommenu.mute')}
         </Button>
         <Button icon="info" wide onClick={act(() => go(`/ui/rooms/${id}/members`))}>
-          {t('roommenu.details')}
+          {t('rooms.details')}
         </Button>
         {isDirect(room) && (
           <Button icon="close" wide onClick={act(() => hide(id).then(() => toast(t('roommenu.hidden')), failed))}>
