@@ -1,0 +1,1 @@
+import{Ct as e,Ot as t,Un as n,xt as r,yt as i}from"./index-DB1BYQ0A.js";function a({of:e,children:a}){return e.data===void 0?e.problem?t(i,{problem:e.problem,onRetry:e.reload}):t(r,{}):t(n,{children:[t(o,{of:e.problem}),a(e.data)]})}function o({of:n}){return n?t(`p`,{class:`problem`,role:`alert`,dir:`auto`,children:e(n)}):null}export{o as n,a as t};

@@ -1,1 +1,0 @@
-import{K as e,Ot as t,hn as n,vt as r}from"./index-AIKktxoS.js";function i(){return t(e,{title:n(`confirm.done`),above:`/ui/more`,children:t(r,{icon:`key`,title:n(`confirm.thanks`),children:t(`p`,{children:n(`confirm.back`)})})})}export{i as default};

@@ -1,0 +1,1 @@
+import{Et as e,Ot as t,Tt as n}from"./index-DB1BYQ0A.js";/* empty css                  */import{t as r}from"./Editor-DwR7xgR5.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return t(r,{w:i,above:a,onCancel:()=>n(a),onSaved:({document:t})=>e(t?`${a}/${t.document_id}`:a,{replace:!0})})}export{i as default};

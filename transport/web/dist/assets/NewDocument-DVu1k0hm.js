@@ -1,1 +1,0 @@
-import{Et as e,Ot as t,Tt as n}from"./index-AIKktxoS.js";/* empty css                  */import{t as r}from"./Editor-BEHYPhZQ.js";function i({params:{w:i=``}}){let a=`/ui/workspaces/${i}`;return t(r,{w:i,above:a,onCancel:()=>n(a),onSaved:({document:t})=>e(t?`${a}/${t.document_id}`:a,{replace:!0})})}export{i as default};

@@ -1,1 +1,0 @@
-import{Ot as e,St as t,wt as n}from"./index-AIKktxoS.js";function r({of:r,what:i=`Receipt`}){return e(n,{class:`receipt`,to:`/ui/ledger/${r.seq}`,"aria-label":`${i}: number ${r.seq} in the ledger`,children:[e(t,{name:`check`,size:16}),`#`,r.seq]})}export{r as t};

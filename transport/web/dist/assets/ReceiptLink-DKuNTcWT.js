@@ -1,0 +1,1 @@
+import{Ot as e,St as t,hn as n,wt as r}from"./index-DB1BYQ0A.js";function i({of:i,what:a=n(`talk.receipt`)}){return e(r,{class:`receipt`,to:`/ui/ledger/${i.seq}`,"aria-label":n(`receipt.number`,{what:a,n:String(i.seq)}),children:[e(t,{name:`check`,size:16}),`#`,i.seq]})}export{i as t};

@@ -1,1 +1,0 @@
-import{Ot as e,hn as t}from"./index-AIKktxoS.js";import{t as n}from"./Plan-7l7--PUc.js";import{n as r}from"./Later-DzFEViKi.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};

@@ -1,0 +1,1 @@
+import{Ot as e,hn as t}from"./index-DB1BYQ0A.js";import{t as n}from"./Plan-5mCXZjUF.js";import{n as r}from"./Later-Br0uNfHy.js";function i({talk:i,of:a}){return e(n,{title:t(`scheduled.later`),action:t(`scheduled.action`),onSave:e=>r(i,a,e),onClose:()=>i.planning.value=null})}export{i as default};

@@ -1,0 +1,1 @@
+import{Ot as e,q as t,wt as n}from"./index-DB1BYQ0A.js";function r({to:r}){return e(t,{title:`Agreement`,children:e(`p`,{children:e(n,{to:`/ui/agreements/${r}`,children:`What it permits, and how it came to be`})})})}export{r as t};

@@ -1,1 +1,0 @@
-import{Cn as e,Dn as t,xn as n}from"./index-AIKktxoS.js";var r=t=>e(`/api/tenant/members`,{signal:t}),i=(e,r)=>t(n`/api/tenant/members/${e}`,{name:r});async function a(t,r){let[{container:i},{members:a}]=await Promise.all([e(n`/api/containers/${t}`,{signal:r}),e(n`/api/containers/${t}/members`,{signal:r})]);return{container:i,members:a}}export{r as n,i as r,a as t};

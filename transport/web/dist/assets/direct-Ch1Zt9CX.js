@@ -1,1 +1,0 @@
-import{En as e,Et as t,Mt as n,kn as r,xn as i}from"./index-AIKktxoS.js";async function a(i){let{room:a}=await r(`/api/dms`,{with:i},{key:e()});await n.value?.refresh(),t(`/ui/rooms/${a.room_id}`)}async function o(e){await r(i`/api/rooms/${e}/leave`),await n.value?.refresh()}export{a as n,o as t};

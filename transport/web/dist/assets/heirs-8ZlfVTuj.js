@@ -1,0 +1,1 @@
+import{Vt as e}from"./index-DB1BYQ0A.js";var t=t=>[...t].filter(e=>!e.is_service).map(t=>({value:t.user_id,label:t.email&&t.email!==e(t)?`${e(t)} (${t.email}${t.unproven?`, unproven`:``})`:e(t)})).sort((e,t)=>e.label.localeCompare(t.label));export{t};

@@ -1,1 +1,0 @@
-import{n as e}from"./kept-bhZQO53S.js";import{a as t}from"./api-CulAbiEF.js";var n=()=>e(`workspaces`,t);function r(e){let{data:t,problem:r}=n();return!t&&!r?`Workspace`:t?.workspaces.find(t=>t.container_id===e)?.name??e.replace(/^[wk]:/,``)}export{n,r as t};

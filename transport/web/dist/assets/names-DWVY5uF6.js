@@ -1,0 +1,1 @@
+import{n as e}from"./kept-BLV_IqiB.js";import{a as t}from"./api-C69yjNdS.js";import{hn as n}from"./index-DB1BYQ0A.js";var r=()=>e(`workspaces`,t);function i(e){let{data:t,problem:i}=r();return!t&&!i?n(`workspaces.one`):t?.workspaces.find(t=>t.container_id===e)?.name??e.replace(/^[wk]:/,``)}export{r as n,i as t};

@@ -1,0 +1,1 @@
+import{tn as e}from"./index-DB1BYQ0A.js";var t=t=>t.find(t=>t.user_id===e.value?.identity.user_id);export{t};

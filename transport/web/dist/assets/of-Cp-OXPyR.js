@@ -1,1 +1,0 @@
-import{tn as e}from"./index-AIKktxoS.js";var t=t=>t.find(t=>t.user_id===e.value?.identity.user_id);export{t};

@@ -1,1 +1,0 @@
-import{hn as e}from"./index-AIKktxoS.js";var t=()=>[{value:`invite`,label:e(`newroom.invite`)},{value:`tenant`,label:e(`newroom.tenant`)}],n=()=>[{value:`everyone`,label:e(`policy.posting.everyone`)},{value:`threads`,label:e(`policy.posting.threads`)},{value:`moderators`,label:e(`policy.posting.moderators`)}];export{n,t};

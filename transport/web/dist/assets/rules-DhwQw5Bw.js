@@ -1,0 +1,1 @@
+import{hn as e}from"./index-DB1BYQ0A.js";var t=()=>[{value:`invite`,label:e(`newroom.invite`)},{value:`tenant`,label:e(`newroom.tenant`)}],n=()=>[{value:`everyone`,label:e(`policy.posting.everyone`)},{value:`threads`,label:e(`policy.posting.threads`)},{value:`moderators`,label:e(`policy.posting.moderators`)}];export{n,t};

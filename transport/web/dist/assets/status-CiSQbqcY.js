@@ -1,0 +1,1 @@
+import{$t as e,Cn as t,K as n,Ot as r,hn as i,vt as a}from"./index-DB1BYQ0A.js";function o({title:t,children:o}){return r(n,{title:t,above:`/ui/settings`,children:e.value?o:r(a,{icon:`lock`,title:i(`operating.only`),children:r(`p`,{children:i(`operating.only.hint`)})})})}var s=async e=>(await t(`/api/platform/cluster`,{signal:e})).cluster;export{o as n,s as t};

@@ -1,1 +1,0 @@
-import{Fn as e,Rn as t,zn as n}from"./index-AIKktxoS.js";function r(){let[r,i]=n({busy:!1}),a=t(!0),o=t(!1);e(()=>()=>void(a.current=!1),[]);let s=e=>(o.current=!1,a.current&&i({busy:!1,problem:e}),e===void 0);return{...r,problem:r.problem,run:async e=>!o.current&&(o.current=!0,i({busy:!0}),e().then(()=>s(),e=>s(e))),clear:()=>i({busy:!1})}}export{r as t};
