@@ -55,16 +55,23 @@ func (p *partly) set(silent ...ubl.TenantID) {
 // tenant is the nth of many.
 func tenant(n int) ubl.TenantID { return ubl.TenantID(fmt.Sprintf("t:t%03d.example", n)) }
 
+// logging is a portal whose rows an asker counts, until the test ends.
+func logging(t *testing.T) (*Portal, *partly) {
+	t.Helper()
+	asker := &partly{silent: map[ubl.TenantID]bool{}, written: map[ubl.TenantID]int{}}
+	p, err := New(Options{Asker: asker, Keys: oneKey(0), Random: zeros{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close(context.Background()) })
+	return p, asker
+}
+
 // TestLogOverSilence: tenants whose partition has no leader don't cost others their
 // rows, and rows that a round didn't get to aren't given up.
 func TestLogOverSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asker := &partly{silent: map[ubl.TenantID]bool{}, written: map[ubl.TenantID]int{}}
-		p, err := New(Options{Asker: asker, Keys: oneKey(0), Random: zeros{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close(context.Background())
+		p, asker := logging(t)
 		const all, silent = 600, 200
 		var quiet []ubl.TenantID
 		want := map[ubl.TenantID]int{}
@@ -103,12 +110,7 @@ func TestLogOverSilence(t *testing.T) {
 // that always ticks. What couldn't be written is tried again without another row.
 func TestLogSleepsWhileThereIsNothingToWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asker := &partly{silent: map[ubl.TenantID]bool{}, written: map[ubl.TenantID]int{}}
-		p, err := New(Options{Asker: asker, Keys: oneKey(0), Random: zeros{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close(context.Background())
+		p, asker := logging(t)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { p.Run(ctx); close(done) }()
@@ -145,12 +147,8 @@ func TestLogSleepsWhileThereIsNothingToWrite(t *testing.T) {
 // written isn't given up by reading.
 func TestLogBeforeARead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asker := &partly{silent: map[ubl.TenantID]bool{tenant(0): true}, written: map[ubl.TenantID]int{}}
-		p, err := New(Options{Asker: asker, Keys: oneKey(0), Random: zeros{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close(context.Background())
+		p, asker := logging(t)
+		asker.set(tenant(0))
 		p.FlushLog(t.Context(), tenant(1)) // nothing waits
 		p.Log(tenant(0), &ubl.Call{})
 		go p.flush(t.Context())

@@ -56,7 +56,7 @@ type Container struct {
 	hidden atomic.Int64
 	// listed is what was published, nil until somebody has asked for it.
 	listed *catalogue
-	// links are those of what is published, for those who read outside the mailbox.
+	// links lead from one published document to another. They are read outside the mailbox.
 	links links
 }
 

@@ -149,14 +149,13 @@ func searchTerms(ctx context.Context, v *Visit, words string, most int) (all []*
 		return nil, err
 	}
 	for _, one := range found.Results {
-		k, err := getDocument(ctx, v, documentArgs{one.ContentType, one.ID})
-		if ubl.CodeOf(err) == ubl.CodeNotFound {
-			continue // it went meanwhile
-		}
+		k, err := documentOf(ctx, v, one)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, k)
+		if k != nil {
+			all = append(all, k)
+		}
 	}
 	return all, nil
 }

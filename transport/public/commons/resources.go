@@ -63,7 +63,7 @@ func documentAt(path string) (of documentArgs, err error) {
 	return of, err
 }
 
-// contents are those of a resource.
+// contents answers a read of a resource: a text as it is, all else as JSON.
 func contents(uri, mime string, what any, err error) (*sdk.ReadResourceResult, error) {
 	if err != nil {
 		return nil, wire(err)

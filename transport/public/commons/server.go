@@ -18,7 +18,7 @@ import (
 const (
 	// maxServers bounds the commons whose servers are kept.
 	maxServers = 200
-	// maxBody is that of a request in bytes: a question and its filters, many times over.
+	// maxBody bounds a request, in bytes. A question and its filters fit many times.
 	maxBody = 256 << 10
 	// kept is how many milliseconds clients may keep lists and resources, as copies of REST.
 	kept = 300_000
@@ -125,7 +125,7 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// uri is that of a resource of the commons. Its host is the container's own name.
+// uri names a resource of the commons. Its host is the container's id without its kind.
 func (c commons) uri(path string) string {
 	_, host, _ := strings.Cut(string(c.container), ":")
 	return "mcp://" + host + "/" + path

@@ -228,12 +228,12 @@ func searchWithDocuments(ctx context.Context, v *Visit, args searchArgs) (any, e
 	}{[]hit{}, found.Indexing}
 	left := maxWithDocuments
 	for _, one := range found.Results {
-		k, err := getDocument(ctx, v, documentArgs{one.ContentType, one.ID})
-		if ubl.CodeOf(err) == ubl.CodeNotFound {
-			continue // it went meanwhile
-		}
+		k, err := documentOf(ctx, v, one)
 		if err != nil {
 			return nil, err
+		}
+		if k == nil {
+			continue
 		}
 		if size := len(*k.Content); size > left {
 			k.Content = nil
@@ -243,6 +243,15 @@ func searchWithDocuments(ctx context.Context, v *Visit, args searchArgs) (any, e
 		out.Results = append(out.Results, hit{one, k})
 	}
 	return out, nil
+}
+
+// documentOf is the document of a hit, nil where it went meanwhile.
+func documentOf(ctx context.Context, v *Visit, of ubl.KnowledgeHit) (*ubl.Knowledge, error) {
+	k, err := getDocument(ctx, v, documentArgs{of.ContentType, of.ID})
+	if ubl.CodeOf(err) == ubl.CodeNotFound {
+		return nil, nil
+	}
+	return k, err
 }
 
 // group is one that documents belong to.
